@@ -1,0 +1,85 @@
+//! Codecs: files to pixels and back, one file or folder a format.
+//!
+//! Backends implement the small traits here; [`Codecs`] holds one of each a format and is how the rest of the crate
+//! reaches them. Every call through it is behind a check of the header against the [limits](crate::Limits), and a panic
+//! below it comes back as [`Error::Internal`](crate::Error::Internal).
+
+mod info;
+mod options;
+mod registry;
+
+#[cfg(feature = "jpeg")]
+pub mod jpeg;
+#[cfg(feature = "png")]
+pub mod png;
+#[cfg(feature = "webp")]
+pub mod webp;
+
+use std::fmt::Debug;
+
+pub use info::{ColourModel, Info};
+pub use options::{DecodeOptions, EncodeOptions, JpegOptions, PngOptions, Sampling, WebpCoding, WebpOptions};
+pub use registry::{Codec, Codecs};
+
+use crate::{
+    control::Run,
+    error::Result,
+    format::Format,
+    picture::{Frames, Metadata},
+};
+
+/// Reads a format.
+pub trait Decode: Debug + Send + Sync {
+    /// What it reads.
+    fn format(&self) -> Format;
+
+    /// Reads headers only; never allocates in proportion to the number of pixels.
+    ///
+    /// # Errors
+    /// [`Error::Input`](crate::Error::Input) if the headers are damaged, [`Error::Unsupported`](crate::Error::Unsupported)
+    /// for variants that cannot be decoded, by their name.
+    fn probe(&self, bytes: &[u8], run: Run<'_>) -> Result<Info>;
+
+    /// Frames as stored: not oriented, not colour converted. A still is a source of one. Truncated or damaged data is an
+    /// error, at the latest when the frame it is in is pulled, never gray pixels.
+    fn frames<'a>(&self, bytes: &'a [u8], options: &DecodeOptions, run: Run<'a>) -> Result<Box<dyn Frames + 'a>>;
+}
+
+/// Writes a format.
+pub trait Encode: Debug + Send + Sync {
+    /// What it writes.
+    fn format(&self) -> Format;
+
+    /// A whole file without metadata. Deterministic: the same frames and options give the same bytes on every machine.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`](crate::Error::Unsupported) for frames or options that the format cannot hold.
+    fn encode(&self, frames: &mut dyn Frames, options: &EncodeOptions, run: Run<'_>) -> Result<Vec<u8>>;
+}
+
+/// Makes a file smaller without touching a decoded value.
+pub trait Recompress: Debug + Send + Sync {
+    /// What it reads and writes.
+    fn format(&self) -> Format;
+
+    /// The same picture, losslessly, in a new file without metadata; it may turn out larger than the old one.
+    /// `interlaced` asks for progressive JPEG or interlaced PNG. JPEG: coefficients are identical. PNG and WebP: pixels
+    /// are identical, also those under full transparency, and depth stays.
+    ///
+    /// # Errors
+    /// As of decoding; truncated or damaged data is an error.
+    fn recompress(&self, bytes: &[u8], interlaced: bool, run: Run<'_>) -> Result<Vec<u8>>;
+}
+
+/// Reads and replaces what a file carries beside its pixels, without touching the pixels.
+pub trait Container: Debug + Send + Sync {
+    /// What it reads and writes.
+    fn format(&self) -> Format;
+
+    /// All metadata of the file; blocks that are damaged, or larger than the limit, are left out.
+    fn metadata(&self, bytes: &[u8], run: Run<'_>) -> Result<Metadata>;
+
+    /// The file with exactly `metadata`: everything else that is not needed to show the pixels is removed, including
+    /// bytes behind the end of the image. Idempotent.
+    fn with_metadata(&self, bytes: &[u8], metadata: &Metadata, run: Run<'_>) -> Result<Vec<u8>>;
+}

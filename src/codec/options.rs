@@ -1,0 +1,103 @@
+//! What can be asked of decoders and encoders.
+
+use crate::format::Format;
+
+/// What can be asked of a decoder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DecodeOptions {
+    /// Lets a backend decode at a reduced size, as long as no side falls below this width and height in stored pixels.
+    pub at_least: Option<(u32, u32)>,
+}
+
+/// What can be asked of an encoder, by format.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum EncodeOptions {
+    /// For JPEG.
+    Jpeg(JpegOptions),
+    /// For PNG.
+    Png(PngOptions),
+    /// For WebP.
+    Webp(WebpOptions),
+}
+
+impl EncodeOptions {
+    /// The format that these options are for.
+    pub const fn format(&self) -> Format {
+        match self {
+            Self::Jpeg(_) => Format::Jpeg,
+            Self::Png(_) => Format::Png,
+            Self::Webp(_) => Format::Webp,
+        }
+    }
+}
+
+/// Chroma subsampling of a JPEG.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Sampling {
+    /// 4:4:4, chroma at full size.
+    Full,
+    /// 4:2:2, chroma at half the width.
+    HalfWidth,
+    /// 4:2:0, chroma at half the width and height.
+    #[default]
+    Half,
+}
+
+/// JPEG settings. Gray pictures are written with one component.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JpegOptions {
+    /// Quantisation table of luma, row by row, each 1..=255.
+    pub luma: [u16; 64],
+    /// Quantisation table of chroma, row by row, each 1..=255.
+    pub chroma: [u16; 64],
+    /// Chroma subsampling; gray has none.
+    pub sampling: Sampling,
+    /// Progressive instead of baseline.
+    pub progressive: bool,
+    /// Trellis quantisation: 2 to 6 % fewer bytes for six times the time.
+    pub trellis: bool,
+}
+
+/// PNG settings. Palette pictures are found by the encoder: at most 256 colours are written as indices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PngOptions {
+    /// Adam7 interlacing.
+    pub interlaced: bool,
+    /// 0 for probes inside a search, 6 for the most; the trade of oxipng's presets.
+    pub effort: u8,
+}
+
+/// WebP settings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WebpOptions {
+    /// Lossy or lossless, with what belongs to each.
+    pub coding: WebpCoding,
+    /// 0 (fast) to 6 (small): libwebp's `method`.
+    pub method: u8,
+}
+
+/// The two codings of WebP.
+#[derive(Debug, Clone, PartialEq)]
+pub enum WebpCoding {
+    /// VP8, with alpha coded losslessly beside it.
+    Lossy {
+        /// 0.0 to 100.0.
+        quality: f32,
+        /// Slower, sharper conversion to YUV 4:2:0.
+        sharp_yuv: bool,
+        /// Strength of spatial noise shaping, 0 to 100.
+        noise_shaping: u8,
+        /// Strength of the deblocking filter, 0 to 100.
+        filter_strength: u8,
+        /// Quality of alpha, 0 to 100; 100 is lossless.
+        alpha_quality: u8,
+    },
+    /// VP8L.
+    Lossless {
+        /// 100 keeps every pixel, 0 preprocesses most.
+        near_lossless: u8,
+        /// Keep colours under full transparency.
+        exact: bool,
+    },
+}

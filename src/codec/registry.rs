@@ -1,0 +1,152 @@
+//! The codecs that a build or a host brings, and the guarded way to them.
+
+use std::{
+    collections::BTreeMap,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
+
+use super::{Container, Decode, DecodeOptions, Encode, EncodeOptions, Info, Recompress};
+use crate::{
+    control::Run,
+    error::{Error, Result},
+    format::Format,
+    picture::{Frame, Frames, Layout, Metadata},
+};
+
+/// All that is known of one format. What is `None` is answered with [`Error::Unsupported`].
+#[derive(Debug, Clone)]
+pub struct Codec {
+    /// Reads pixels.
+    pub decode: Arc<dyn Decode>,
+    /// Reads and replaces metadata.
+    pub container: Arc<dyn Container>,
+    /// Writes pixels.
+    pub encode: Option<Arc<dyn Encode>>,
+    /// Makes files smaller without touching pixels.
+    pub recompress: Option<Arc<dyn Recompress>>,
+}
+
+/// One [`Codec`] a format.
+#[derive(Debug, Clone)]
+pub struct Codecs {
+    by_format: BTreeMap<Format, Codec>,
+}
+
+impl Default for Codecs {
+    /// The codecs whose features are on.
+    fn default() -> Self {
+        #[allow(unused_mut, reason = "without codec features nothing is registered")]
+        let mut codecs = Self::empty();
+        #[cfg(feature = "jpeg")]
+        codecs.register(super::jpeg::codec());
+        #[cfg(feature = "png")]
+        codecs.register(super::png::codec());
+        #[cfg(feature = "webp")]
+        codecs.register(super::webp::codec());
+        codecs
+    }
+}
+
+impl Codecs {
+    /// None at all, to be filled by [`register`](Self::register).
+    pub const fn empty() -> Self {
+        Self { by_format: BTreeMap::new() }
+    }
+
+    /// Adds a codec, in place of any other of its format.
+    pub fn register(&mut self, codec: Codec) {
+        self.by_format.insert(codec.decode.format(), codec);
+    }
+
+    /// Whether `format` can be written from pixels.
+    pub fn encodes(&self, format: Format) -> bool {
+        self.by_format.get(&format).is_some_and(|codec| codec.encode.is_some())
+    }
+
+    /// [`Decode::probe`], with the canvas it names checked against the limits.
+    pub fn probe(&self, format: Format, bytes: &[u8], run: Run<'_>) -> Result<Info> {
+        let decode = &self.find(format)?.decode;
+        let info = guarded("reading a header", || decode.probe(bytes, run))?;
+        run.limits.check_canvas(info.width, info.height, info.frames)?;
+        Ok(info)
+    }
+
+    /// [`Decode::frames`], behind a probe.
+    pub fn frames<'a>(
+        &self,
+        format: Format,
+        bytes: &'a [u8],
+        options: &DecodeOptions,
+        run: Run<'a>,
+    ) -> Result<Box<dyn Frames + 'a>> {
+        self.probe(format, bytes, run)?;
+        let decode = &self.find(format)?.decode;
+        let frames = guarded("decoding", || decode.frames(bytes, options, run))?;
+        Ok(Box::new(Guarded(frames)))
+    }
+
+    /// [`Encode::encode`] for the format that the options are for.
+    pub fn encode(&self, frames: &mut dyn Frames, options: &EncodeOptions, run: Run<'_>) -> Result<Vec<u8>> {
+        let format = options.format();
+        let layout = frames.layout();
+        run.limits.check_result(layout.width, layout.height)?;
+        let encode = self.find(format)?.encode.as_ref().ok_or_else(|| writing(format))?;
+        guarded("encoding", || encode.encode(frames, options, run))
+    }
+
+    /// [`Recompress::recompress`], behind a probe.
+    pub fn recompress(&self, format: Format, bytes: &[u8], interlaced: bool, run: Run<'_>) -> Result<Vec<u8>> {
+        self.probe(format, bytes, run)?;
+        let recompress = self.find(format)?.recompress.as_ref().ok_or_else(|| writing(format))?;
+        guarded("recompressing", || recompress.recompress(bytes, interlaced, run))
+    }
+
+    /// [`Container::metadata`].
+    pub fn metadata(&self, format: Format, bytes: &[u8], run: Run<'_>) -> Result<Metadata> {
+        let container = &self.find(format)?.container;
+        guarded("reading metadata", || container.metadata(bytes, run))
+    }
+
+    /// [`Container::with_metadata`].
+    pub fn with_metadata(&self, format: Format, bytes: &[u8], metadata: &Metadata, run: Run<'_>) -> Result<Vec<u8>> {
+        let container = &self.find(format)?.container;
+        guarded("writing metadata", || container.with_metadata(bytes, metadata, run))
+    }
+
+    fn find(&self, format: Format) -> Result<&Codec> {
+        self.by_format.get(&format).ok_or_else(|| Error::unsupported(format!("the format {format}")))
+    }
+}
+
+fn writing(format: Format) -> Error {
+    Error::unsupported(format!("writing {format}"))
+}
+
+/// Turns a panic below into an error. With `panic = "abort"` there is nothing to turn.
+fn guarded<T>(doing: &'static str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let message = panic
+            .downcast_ref::<&str>()
+            .map(ToString::to_string)
+            .or_else(|| panic.downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "a panic without a message".into());
+        Err(Error::internal(doing, message))
+    })
+}
+
+struct Guarded<'a>(Box<dyn Frames + 'a>);
+
+impl Frames for Guarded<'_> {
+    fn layout(&self) -> Layout {
+        self.0.layout()
+    }
+
+    fn next(&mut self, run: Run<'_>) -> Result<Option<Frame<'_>>> {
+        guarded("decoding", || self.0.next(run))
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        guarded("decoding", || self.0.restart())
+    }
+}

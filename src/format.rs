@@ -1,0 +1,235 @@
+//! File formats, recognised by content alone.
+
+use std::fmt;
+
+/// A file format that requests and results can name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// JPEG, in any of its codings.
+    Jpeg,
+    /// PNG of one frame.
+    Png,
+    /// PNG with animation chunks.
+    Apng,
+    /// GIF, still or animated.
+    Gif,
+    /// WebP, still or animated.
+    Webp,
+    /// SVG, plain or gzipped.
+    Svg,
+    /// AVIF.
+    Avif,
+}
+
+impl Format {
+    /// The name used in results: `JPEG`, `WEBP`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Jpeg => "JPEG",
+            Self::Png => "PNG",
+            Self::Apng => "APNG",
+            Self::Gif => "GIF",
+            Self::Webp => "WEBP",
+            Self::Svg => "SVG",
+            Self::Avif => "AVIF",
+        }
+    }
+
+    /// The usual file name extension, without a dot.
+    pub const fn extension(self) -> &'static str {
+        match self {
+            Self::Jpeg => "jpg",
+            Self::Png | Self::Apng => "png",
+            Self::Gif => "gif",
+            Self::Webp => "webp",
+            Self::Svg => "svg",
+            Self::Avif => "avif",
+        }
+    }
+
+    /// The media type, as in `Content-Type`.
+    pub const fn media_type(self) -> &'static str {
+        match self {
+            Self::Jpeg => "image/jpeg",
+            Self::Png => "image/png",
+            Self::Apng => "image/apng",
+            Self::Gif => "image/gif",
+            Self::Webp => "image/webp",
+            Self::Svg => "image/svg+xml",
+            Self::Avif => "image/avif",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Names the format of `bytes` by their content, or `None`. Reads no more than signatures, the chunk headers that
+/// tell APNG from PNG, and the start of a text that may be SVG; never fails, never allocates.
+pub fn sniff(bytes: &[u8]) -> Option<Format> {
+    if bytes.starts_with(&[0xFF, 0xD8, 0xFF]) {
+        Some(Format::Jpeg)
+    } else if bytes.starts_with(PNG_SIGNATURE) {
+        Some(if animation_control_precedes_data(bytes) { Format::Apng } else { Format::Png })
+    } else if bytes.starts_with(b"GIF87a") || bytes.starts_with(b"GIF89a") {
+        Some(Format::Gif)
+    } else if bytes.len() >= 12 && bytes.starts_with(b"RIFF") && &bytes[8..12] == b"WEBP" {
+        Some(Format::Webp)
+    } else if is_avif(bytes) {
+        Some(Format::Avif)
+    } else if bytes.starts_with(&[0x1F, 0x8B]) || looks_like_svg(bytes) {
+        // Of the formats known here only SVG comes gzipped; its probe looks inside.
+        Some(Format::Svg)
+    } else {
+        None
+    }
+}
+
+/// The eight bytes that open every PNG.
+pub(crate) const PNG_SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
+
+/// Walks chunk headers: a valid APNG has its `acTL` before the first `IDAT`.
+fn animation_control_precedes_data(bytes: &[u8]) -> bool {
+    let mut at = PNG_SIGNATURE.len();
+    while let Some(header) = bytes.get(at..at + 8) {
+        match &header[4..] {
+            b"acTL" => return true,
+            b"IDAT" | b"IEND" => return false,
+            _ => {}
+        }
+        let length = u32::from_be_bytes([header[0], header[1], header[2], header[3]]) as usize;
+        let Some(next) = at.checked_add(length).and_then(|end| end.checked_add(12)) else { return false };
+        at = next;
+    }
+    false
+}
+
+/// An ISO media file whose `ftyp` box lists an AVIF brand.
+fn is_avif(bytes: &[u8]) -> bool {
+    let Some(header) = bytes.get(..8) else { return false };
+    let length = u32::from_be_bytes([header[0], header[1], header[2], header[3]]) as usize;
+    &header[4..] == b"ftyp"
+        && bytes[8..bytes.len().min(length.clamp(8, 4096))]
+            .chunks_exact(4)
+            .any(|brand| brand == b"avif" || brand == b"avis")
+}
+
+/// Text whose first element, behind a byte order mark, declarations, comments and white space, is `svg`, with or
+/// without a namespace prefix. UTF-16 counts by its even or odd bytes.
+fn looks_like_svg(bytes: &[u8]) -> bool {
+    /// How far a prologue of comments and declarations may push the first element.
+    const WINDOW: usize = 64 << 10;
+    let (skip, step) = match bytes {
+        [0xFF, 0xFE, ..] => (2, 2),
+        [0xFE, 0xFF, ..] => (3, 2),
+        [0xEF, 0xBB, 0xBF, ..] => (3, 1),
+        _ => (0, 1),
+    };
+    let mut text = bytes.get(skip..).unwrap_or(&[]).iter().step_by(step).take(WINDOW).copied().peekable();
+    loop {
+        while text.next_if(u8::is_ascii_whitespace).is_some() {}
+        if text.next() != Some(b'<') {
+            return false;
+        }
+        match text.peek() {
+            Some(b'?' | b'!') => {
+                if !skip_declaration(&mut text) {
+                    return false;
+                }
+            }
+            _ => {
+                let name: ([u8; 64], usize) = text
+                    .take_while(|c| !c.is_ascii_whitespace() && !matches!(c, b'>' | b'/'))
+                    .take(64)
+                    .fold(([0; 64], 0), |(mut name, length), c| {
+                        name[length] = c;
+                        (name, length + 1)
+                    });
+                let name = &name.0[..name.1];
+                return name == b"svg" || name.ends_with(b":svg");
+            }
+        }
+    }
+}
+
+/// Skips a processing instruction, a comment or a document type (with its internal subset); false at the end of the
+/// text.
+fn skip_declaration(text: &mut impl Iterator<Item = u8>) -> bool {
+    let (mut depth, mut last, mut comment, mut seen) = (0i32, [0u8; 2], false, 0usize);
+    for c in text {
+        seen += 1;
+        comment |= seen == 3 && c == b'-' && last == *b"!-";
+        match c {
+            b'>' if comment => {
+                if last == *b"--" && seen > 5 {
+                    return true;
+                }
+            }
+            b'[' if !comment => depth += 1,
+            b']' if !comment => depth -= 1,
+            b'>' if depth <= 0 => return true,
+            _ => {}
+        }
+        last = [last[1], c];
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signatures_name_their_formats() {
+        let cases: [(&[u8], Option<Format>); 10] = [
+            (b"\xFF\xD8\xFF\xE0", Some(Format::Jpeg)),
+            (b"\x89PNG\r\n\x1a\n", Some(Format::Png)),
+            (b"GIF89a", Some(Format::Gif)),
+            (b"RIFF\x04\0\0\0WEBPVP8 ", Some(Format::Webp)),
+            (b"\0\0\0\x18ftypmif1\0\0\0\0mif1avif", Some(Format::Avif)),
+            (b"\0\0\0\x18ftypmp42\0\0\0\0mp42isom", None),
+            (b"\x1F\x8B\x08", Some(Format::Svg)),
+            (b"<html><svg/></html>", None),
+            (b"", None),
+            (b"BM", None),
+        ];
+        for (bytes, format) in cases {
+            assert_eq!(sniff(bytes), format, "{:?}", String::from_utf8_lossy(bytes));
+        }
+    }
+
+    #[test]
+    fn an_animation_control_chunk_before_the_data_makes_a_png_an_apng() {
+        let chunk = |kind: &[u8]| [&[0, 0, 0, 1], kind, &[7, 0, 0, 0, 0]].concat();
+        let file =
+            |kinds: &[&[u8]]| kinds.iter().fold(PNG_SIGNATURE.to_vec(), |file, kind| [file, chunk(kind)].concat());
+        assert_eq!(sniff(&file(&[b"IHDR", b"acTL", b"IDAT"])), Some(Format::Apng));
+        assert_eq!(sniff(&file(&[b"IHDR", b"IDAT", b"acTL"])), Some(Format::Png));
+    }
+
+    #[test]
+    fn svg_is_found_behind_every_usual_prologue() {
+        let utf16: Vec<u8> =
+            [0xFF, 0xFE].into_iter().chain("<svg/>".encode_utf16().flat_map(u16::to_le_bytes)).collect();
+        let cases: [&[u8]; 8] = [
+            b"<svg xmlns='http://www.w3.org/2000/svg'/>",
+            b"\xEF\xBB\xBF<?xml version='1.0'?>\n<svg>",
+            b"<!-- a > b --><svg/>",
+            b"<!DOCTYPE svg PUBLIC \"-//W3C//DTD SVG 1.1//EN\" \"x\"><svg/>",
+            b"<!DOCTYPE svg [<!ENTITY a \"b\"><!ENTITY c \"d\">]><svg/>",
+            b"<!DOCTYPE svg [ <!ENTITY a \"b\"> ] ><svg/>",
+            b"<s:svg xmlns:s='http://www.w3.org/2000/svg'>",
+            &utf16,
+        ];
+        for case in cases {
+            assert_eq!(sniff(case), Some(Format::Svg), "{:?}", String::from_utf8_lossy(case));
+        }
+        for case in [&b"<!-- <svg> -->"[..], b"<?xml version='1.0'?><html/>", b"<", b"<!"] {
+            assert_eq!(sniff(case), None, "{:?}", String::from_utf8_lossy(case));
+        }
+    }
+}

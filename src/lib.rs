@@ -1,0 +1,34 @@
+//! Image optimisation and enhancement as a library: bytes and a request in, better bytes out.
+//!
+//! ```text
+//! request ─> sniff ─> probe ─> plan ─> decode ─> operations ─> optimise ─> bytes
+//!  (data)    format   codec    (pure)   codec     operation     optimize
+//! ```
+//!
+//! One direction, no way back. The plan takes every decision and checks every limit on numbers read from headers, before
+//! a pixel exists. [`Engine`] walks this way; it is synchronous and needs no runtime.
+//!
+//! | floor | rooms | may use |
+//! |---|---|---|
+//! | 0 ground | `error` `limits` `control` `format` | the standard library |
+//! | 1 pixels | [`picture`] | 0 |
+//! | 2 crafts | [`codec`], [`operation`] | 0-1, not each other |
+//! | 3 judgement | [`request`], [`optimize`], `plan`, `engine` | 0-2 |
+
+#![deny(unsafe_code)]
+#![warn(missing_docs, missing_debug_implementations, unreachable_pub)]
+
+pub mod codec;
+mod control;
+mod error;
+mod format;
+mod limits;
+pub mod operation;
+pub mod optimize;
+pub mod picture;
+pub mod request;
+
+pub use control::{Control, Run, Stage, Unattended, Watch};
+pub use error::{Error, Result, Source as ErrorSource, Stop, Violation};
+pub use format::{Format, sniff};
+pub use limits::Limits;

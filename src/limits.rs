@@ -1,0 +1,89 @@
+//! Ceilings on what one request may ask for, all checked on numbers read from headers.
+
+use crate::error::{Error, Result};
+
+/// What a host allows a request to use. The defaults are those of the reference service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Bytes of a source; 32 MiB.
+    pub source_bytes: u64,
+    /// Pixels on a side, of sources and results; 16,383.
+    pub side_px: u32,
+    /// Pixels of one source frame; 50,000,000.
+    pub frame_pixels: u64,
+    /// Pixels over all frames of an animation; 200,000,000.
+    pub animation_pixels: u64,
+    /// Frames of an animation; 1,000.
+    pub frames: u64,
+    /// Pixels of a result; 100,000,000.
+    pub result_pixels: u64,
+    /// Bytes of embedded metadata (profiles, EXIF, XMP) after decompression; 4 MiB.
+    pub metadata_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            source_bytes: 32 << 20,
+            side_px: 16_383,
+            frame_pixels: 50_000_000,
+            animation_pixels: 200_000_000,
+            frames: 1_000,
+            result_pixels: 100_000_000,
+            metadata_bytes: 4 << 20,
+        }
+    }
+}
+
+impl Limits {
+    /// Checks the length of a source, in bytes.
+    pub fn check_source(&self, bytes: usize) -> Result<()> {
+        within("source bytes", bytes as u64, self.source_bytes)
+    }
+
+    /// Checks a source's canvas of `width` x `height` pixels shown in `frames` frames.
+    pub fn check_canvas(&self, width: u32, height: u32, frames: u32) -> Result<()> {
+        let pixels = u64::from(width) * u64::from(height);
+        within("source width in pixels", width.into(), self.side_px.into())?;
+        within("source height in pixels", height.into(), self.side_px.into())?;
+        within("source pixels", pixels, self.frame_pixels)?;
+        within("source frames", frames.into(), self.frames)?;
+        within("source pixels over all frames", pixels.saturating_mul(frames.into()), self.animation_pixels)
+    }
+
+    /// Checks a result's canvas of `width` x `height` pixels.
+    pub fn check_result(&self, width: u32, height: u32) -> Result<()> {
+        within("result width in pixels", width.into(), self.side_px.into())?;
+        within("result height in pixels", height.into(), self.side_px.into())?;
+        within("result pixels", u64::from(width) * u64::from(height), self.result_pixels)
+    }
+
+    /// Checks the size of a piece of metadata, in bytes after decompression.
+    pub fn check_metadata(&self, bytes: usize) -> Result<()> {
+        within("metadata bytes", bytes as u64, self.metadata_bytes)
+    }
+}
+
+fn within(limit: &'static str, wanted: u64, allowed: u64) -> Result<()> {
+    if wanted <= allowed { Ok(()) } else { Err(Error::Limit { limit, wanted, allowed }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_canvas_at_the_limit_passes_and_one_pixel_more_is_refused_with_both_numbers() {
+        let limits = Limits { frame_pixels: 100, ..Limits::default() };
+        assert!(limits.check_canvas(10, 10, 1).is_ok());
+        let error = limits.check_canvas(101, 1, 1).unwrap_err();
+        assert_eq!(error.to_string(), "source pixels is 101, the limit is 100");
+    }
+
+    #[test]
+    fn frames_times_pixels_cannot_overflow() {
+        let limits = Limits { side_px: u32::MAX, frame_pixels: u64::MAX, frames: u64::MAX, ..Limits::default() };
+        assert!(matches!(limits.check_canvas(u32::MAX, u32::MAX, u32::MAX), Err(Error::Limit { .. })));
+    }
+}

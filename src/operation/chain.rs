@@ -1,0 +1,48 @@
+//! Operations in a row.
+
+use super::{Apply, Operation};
+use crate::{
+    control::Run,
+    error::Result,
+    picture::{Layout, Picture},
+};
+
+/// Operations in the order in which they are applied.
+#[derive(Debug, Default)]
+pub struct Chain {
+    steps: Vec<Box<dyn Operation>>,
+}
+
+impl Chain {
+    /// Appends a step.
+    pub fn push(&mut self, step: impl Operation + 'static) {
+        self.steps.push(Box::new(step));
+    }
+
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// The layout after the last step; every one between is checked against the limits.
+    pub fn layout(&self, input: Layout, run: Run<'_>) -> Result<Layout> {
+        self.steps.iter().try_fold(input, |layout, step| {
+            let layout = step.layout(layout)?;
+            run.limits.check_result(layout.width, layout.height)?;
+            Ok(layout)
+        })
+    }
+
+    /// Takes the first frame through all steps, and gives back the steps prepared on it for the frames that follow.
+    pub fn start(&self, first: Picture, run: Run<'_>) -> Result<(Picture, Vec<Box<dyn Apply>>)> {
+        let mut prepared = Vec::with_capacity(self.steps.len());
+        let mut picture = first;
+        for step in &self.steps {
+            run.check()?;
+            let apply = step.prepare(&picture, run)?;
+            picture = apply.apply(picture, run)?;
+            prepared.push(apply);
+        }
+        Ok((picture, prepared))
+    }
+}

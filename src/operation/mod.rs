@@ -1,0 +1,37 @@
+//! Operations: pixels to pixels, one file each, chained in the order of the interface.
+
+mod chain;
+mod orient;
+mod resize;
+
+use std::fmt::Debug;
+
+pub use chain::Chain;
+pub use orient::Orient;
+pub use resize::{Anchor, Fit, Gravity, Resize};
+
+use crate::{
+    control::Run,
+    error::Result,
+    picture::{Layout, Picture},
+};
+
+/// One step on pixels, the same for every frame. Pictures come in sRGB, never CMYK.
+pub trait Operation: Debug + Send + Sync {
+    /// A stable name for errors and progress.
+    fn name(&self) -> &'static str;
+
+    /// The layout that it makes of `input`. Pure arithmetic, so that a whole chain is sized and checked before anything is
+    /// decoded.
+    fn layout(&self, input: Layout) -> Result<Layout>;
+
+    /// Settles what must be the same for all frames (a crop box, a noise level) on the first one, whose layout has been
+    /// through [`layout`](Self::layout), and gives back the function for one composed frame.
+    fn prepare(&self, first: &Picture, run: Run<'_>) -> Result<Box<dyn Apply>>;
+}
+
+/// A prepared operation.
+pub trait Apply: Send {
+    /// Works on one composed frame.
+    fn apply(&self, picture: Picture, run: Run<'_>) -> Result<Picture>;
+}

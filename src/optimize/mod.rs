@@ -1,0 +1,1 @@
+//! Judgement: how much to give away, measured by the eye's proxy.

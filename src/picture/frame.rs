@@ -1,0 +1,81 @@
+//! Composed frames, pulled one by one so that a long animation is never in memory whole.
+
+use std::{borrow::Cow, num::NonZeroU32};
+
+use super::{layout::Layout, pixels::Picture};
+use crate::{control::Run, error::Result};
+
+/// How long a frame is shown: exactly `numerator / denominator` milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Delay {
+    /// Milliseconds times the denominator.
+    pub numerator: u32,
+    /// 1 for whole milliseconds.
+    pub denominator: NonZeroU32,
+}
+
+impl Delay {
+    /// For stills: no time at all.
+    pub const NONE: Self = Self { numerator: 0, denominator: NonZeroU32::MIN };
+}
+
+/// A whole canvas and the time it is shown for.
+#[derive(Debug, Clone)]
+pub struct Frame<'a> {
+    /// The composed canvas.
+    pub picture: Cow<'a, Picture>,
+    /// Time on screen.
+    pub delay: Delay,
+}
+
+/// A source of composed frames of one layout; a still is a source of one.
+pub trait Frames: Send {
+    /// The layout of every frame.
+    fn layout(&self) -> Layout;
+    /// The next frame, or `None` after the last.
+    fn next(&mut self, run: Run<'_>) -> Result<Option<Frame<'_>>>;
+    /// Begins again with the first frame.
+    fn restart(&mut self) -> Result<()>;
+}
+
+/// One picture as a source of frames.
+#[derive(Debug, Clone)]
+pub struct Still<'a> {
+    picture: Cow<'a, Picture>,
+    given: bool,
+}
+
+impl<'a> Still<'a> {
+    /// Shows `picture`, borrowed or owned.
+    pub fn new(picture: impl Into<Cow<'a, Picture>>) -> Self {
+        Self { picture: picture.into(), given: false }
+    }
+}
+
+impl Frames for Still<'_> {
+    fn layout(&self) -> Layout {
+        self.picture.layout()
+    }
+
+    fn next(&mut self, _: Run<'_>) -> Result<Option<Frame<'_>>> {
+        let fresh = !std::mem::replace(&mut self.given, true);
+        Ok(fresh.then(|| Frame { picture: Cow::Borrowed(self.picture.as_ref()), delay: Delay::NONE }))
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        self.given = false;
+        Ok(())
+    }
+}
+
+impl From<Picture> for Cow<'_, Picture> {
+    fn from(picture: Picture) -> Self {
+        Cow::Owned(picture)
+    }
+}
+
+impl<'a> From<&'a Picture> for Cow<'a, Picture> {
+    fn from(picture: &'a Picture) -> Self {
+        Cow::Borrowed(picture)
+    }
+}

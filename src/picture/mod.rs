@@ -1,0 +1,13 @@
+//! Pixels in memory: pictures, the frames that show them, their layout, their colours, and what travels beside them.
+
+mod colour;
+mod frame;
+mod layout;
+mod metadata;
+mod pixels;
+
+pub use colour::to_srgb;
+pub use frame::{Delay, Frame, Frames, Still};
+pub use layout::{Channels, Depth, Layout, Orientation};
+pub use metadata::{Keep, Metadata};
+pub use pixels::{Picture, Samples};

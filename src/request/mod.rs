@@ -1,0 +1,1 @@
+//! The typed request: what a client may ask for, validated whole.
