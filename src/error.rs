@@ -20,6 +20,17 @@ pub enum Error {
         /// All that is wrong, in the order of the request's fields.
         violations: Vec<Violation>,
     },
+    /// The request is not JSON, so nothing can be said of its fields.
+    #[error("the request is not readable as JSON: line {line}, column {column}")]
+    Json {
+        /// Where reading ended, from 1; 0 where there is nothing to read.
+        line: usize,
+        /// Where reading ended, in bytes from 1; 0 at the end of the line before.
+        column: usize,
+        /// What the JSON reader said.
+        #[source]
+        source: Option<Source>,
+    },
     /// The image is damaged, or is no image.
     #[error("{} {problem}", Subject(*format))]
     Input {
@@ -82,9 +93,11 @@ impl Error {
         Self::Internal { doing, source: Some(source.into()) }
     }
 
-    /// The HTTP status that the interface gives this failure: 422 for what the client can mend, 500 and 503 else.
+    /// The HTTP status that the interface gives this failure: 400 for what is not JSON, 422 for the rest of what the
+    /// client can mend, 500 and 503 else.
     pub fn status(&self) -> u16 {
         match self {
+            Self::Json { .. } => 400,
             Self::Request { .. } | Self::Input { .. } | Self::Limit { .. } | Self::Unsupported { .. } => 422,
             Self::Stopped(Stop::Deadline) => 422,
             Self::Stopped(Stop::Cancelled) => 503,

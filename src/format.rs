@@ -164,14 +164,10 @@ fn skip_declaration(text: &mut impl Iterator<Item = u8>) -> bool {
         seen += 1;
         comment |= seen == 3 && c == b'-' && last == *b"!-";
         match c {
-            b'>' if comment => {
-                if last == *b"--" && seen > 5 {
-                    return true;
-                }
-            }
+            b'>' if comment && last == *b"--" && seen > 5 => return true,
             b'[' if !comment => depth += 1,
             b']' if !comment => depth -= 1,
-            b'>' if depth <= 0 => return true,
+            b'>' if !comment && depth <= 0 => return true,
             _ => {}
         }
         last = [last[1], c];

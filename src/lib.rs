@@ -15,20 +15,30 @@
 //! | 2 crafts | [`codec`], [`operation`] | 0-1, not each other |
 //! | 3 judgement | [`request`], [`optimize`], `plan`, `engine` | 0-2 |
 
-#![deny(unsafe_code)]
+#![cfg_attr(
+    not(all(feature = "jpeg", feature = "png", feature = "webp")),
+    allow(dead_code, unused_variables, reason = "used by codecs that are left out")
+)]
 #![warn(missing_docs, missing_debug_implementations, unreachable_pub)]
+#![warn(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used, clippy::disallowed_methods)]
 
 pub mod codec;
 mod control;
+mod description;
+mod engine;
 mod error;
 mod format;
 mod limits;
 pub mod operation;
 pub mod optimize;
 pub mod picture;
+mod plan;
 pub mod request;
 
 pub use control::{Control, Run, Stage, Unattended, Watch};
+pub use description::Description;
+pub use engine::{Engine, Input, Outcome};
 pub use error::{Error, Result, Source as ErrorSource, Stop, Violation};
 pub use format::{Format, sniff};
 pub use limits::Limits;
+pub use request::Request;

@@ -37,6 +37,12 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// The limits under which a result of these limits can be read back.
+    #[must_use]
+    pub(crate) fn for_results(&self) -> Self {
+        Self { frame_pixels: self.frame_pixels.max(self.result_pixels), ..self.clone() }
+    }
+
     /// Checks the length of a source, in bytes.
     pub fn check_source(&self, bytes: usize) -> Result<()> {
         within("source bytes", bytes as u64, self.source_bytes)

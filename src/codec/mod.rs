@@ -4,9 +4,11 @@
 //! reaches them. Every call through it is behind a check of the header against the [limits](crate::Limits), and a panic
 //! below it comes back as [`Error::Internal`](crate::Error::Internal).
 
+mod gif;
 mod info;
 mod options;
 mod registry;
+mod svg;
 
 #[cfg(feature = "jpeg")]
 pub mod jpeg;

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{Container, Decode, DecodeOptions, Encode, EncodeOptions, Info, Recompress};
+use super::{Container, Decode, DecodeOptions, Encode, EncodeOptions, Info, Recompress, gif, svg};
 use crate::{
     control::Run,
     error::{Error, Result},
@@ -41,7 +41,10 @@ impl Default for Codecs {
         #[cfg(feature = "jpeg")]
         codecs.register(super::jpeg::codec());
         #[cfg(feature = "png")]
-        codecs.register(super::png::codec());
+        {
+            codecs.register(super::png::codec());
+            codecs.register(super::png::codec_apng());
+        }
         #[cfg(feature = "webp")]
         codecs.register(super::webp::codec());
         codecs
@@ -64,10 +67,15 @@ impl Codecs {
         self.by_format.get(&format).is_some_and(|codec| codec.encode.is_some())
     }
 
-    /// [`Decode::probe`], with the canvas it names checked against the limits.
+    /// [`Decode::probe`], with the canvas it names checked against the limits. Answers for formats without a codec, too,
+    /// whose headers are known.
     pub fn probe(&self, format: Format, bytes: &[u8], run: Run<'_>) -> Result<Info> {
-        let decode = &self.find(format)?.decode;
-        let info = guarded("reading a header", || decode.probe(bytes, run))?;
+        let info = guarded("reading a header", || match (self.find(format), format) {
+            (Ok(codec), _) => codec.decode.probe(bytes, run),
+            (Err(_), Format::Gif) => gif::probe(bytes, run),
+            (Err(_), Format::Svg) => svg::probe(bytes, run),
+            (Err(error), _) => Err(error),
+        })?;
         run.limits.check_canvas(info.width, info.height, info.frames)?;
         Ok(info)
     }
@@ -148,5 +156,25 @@ impl Frames for Guarded<'_> {
 
     fn restart(&mut self) -> Result<()> {
         guarded("decoding", || self.0.restart())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{control::Unattended, limits::Limits};
+
+    #[test]
+    fn formats_without_a_codec_are_probed_but_not_decoded() {
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        let gif = b"GIF89a\x05\0\x03\0\0\0\0\x2C\0\0\0\0\x05\0\x03\0\0\x02\0";
+        for (format, bytes) in [(Format::Gif, &gif[..]), (Format::Svg, b"<svg width='5' height='3'/>")] {
+            let codecs = Codecs::empty();
+            let info = codecs.probe(format, bytes, run).unwrap();
+            assert_eq!((info.format, info.width, info.height), (format, 5, 3));
+            let error = codecs.frames(format, bytes, &DecodeOptions::default(), run).err().unwrap();
+            assert_eq!(error.to_string(), format!("the format {format} is not supported"));
+        }
+        assert!(matches!(Codecs::empty().probe(Format::Avif, b"", run), Err(Error::Unsupported { .. })));
     }
 }

@@ -1,12 +1,14 @@
 //! Operations: pixels to pixels, one file each, chained in the order of the interface.
 
 mod chain;
+mod flatten;
 mod orient;
 mod resize;
 
 use std::fmt::Debug;
 
 pub use chain::Chain;
+pub use flatten::Flatten;
 pub use orient::Orient;
 pub use resize::{Anchor, Fit, Gravity, Resize};
 

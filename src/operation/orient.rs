@@ -27,40 +27,77 @@ impl Operation for Orient {
 }
 
 impl Apply for Orient {
-    fn apply(&self, picture: Picture, _: Run<'_>) -> Result<Picture> {
+    fn apply(&self, picture: Picture, run: Run<'_>) -> Result<Picture> {
         if self.0 == Orientation::Upright {
             return Ok(picture);
         }
         let from = picture.layout();
         let to = self.layout(from)?;
+        let walk = Walk::new(from, to, self.0);
         let samples = match picture.samples() {
-            Samples::Eight(samples) => Samples::Eight(turned(samples, from, to, self.0)),
-            Samples::Sixteen(samples) => Samples::Sixteen(turned(samples, from, to, self.0)),
+            Samples::Eight(samples) => Samples::Eight(walk.turned(samples, from.channels.count(), run)?),
+            Samples::Sixteen(samples) => Samples::Sixteen(walk.turned(samples, from.channels.count(), run)?),
         };
         Picture::new(to.width, to.height, to.channels, samples)
     }
 }
 
-fn turned<T: Copy>(samples: &[T], from: Layout, to: Layout, orientation: Orientation) -> Vec<T> {
-    let (w, h, n) = (from.width as usize, from.height as usize, from.channels.count());
-    let mut out = Vec::with_capacity(samples.len());
-    for y in 0..to.height as usize {
-        for x in 0..to.width as usize {
-            let (sx, sy) = match orientation {
-                Orientation::Upright => (x, y),
-                Orientation::MirrorHorizontal => (w - 1 - x, y),
-                Orientation::Rotate180 => (w - 1 - x, h - 1 - y),
-                Orientation::MirrorVertical => (x, h - 1 - y),
-                Orientation::Transpose => (y, x),
-                Orientation::Rotate90 => (y, h - 1 - x),
-                Orientation::Transverse => (w - 1 - y, h - 1 - x),
-                Orientation::Rotate270 => (w - 1 - y, x),
-            };
-            let at = (sy * w + sx) * n;
-            out.extend_from_slice(&samples[at..at + n]);
+/// Pixels of a tile's side: its rows and columns of both pictures fit the nearest cache together.
+const TILE: usize = 32;
+
+/// How to walk through the stored pixels for the turned ones to come in reading order, in pixels.
+struct Walk {
+    width: usize,
+    height: usize,
+    first: isize,
+    right: isize,
+    down: isize,
+}
+
+impl Walk {
+    fn new(from: Layout, to: Layout, orientation: Orientation) -> Self {
+        let (w, h) = (from.width as isize, from.height as isize);
+        let (first, right, down) = match orientation {
+            Orientation::Upright => (0, 1, w),
+            Orientation::MirrorHorizontal => (w - 1, -1, w),
+            Orientation::Rotate180 => (w * h - 1, -1, -w),
+            Orientation::MirrorVertical => (w * (h - 1), 1, -w),
+            Orientation::Transpose => (0, w, 1),
+            Orientation::Rotate90 => (w * (h - 1), -w, 1),
+            Orientation::Transverse => (w * h - 1, -w, -1),
+            Orientation::Rotate270 => (w - 1, w, -1),
+        };
+        Self { width: to.width as usize, height: to.height as usize, first, right, down }
+    }
+
+    fn turned<T: Copy + Default>(&self, samples: &[T], count: usize, run: Run<'_>) -> Result<Vec<T>> {
+        match count {
+            1 => self.pixels::<T, 1>(samples, run),
+            2 => self.pixels::<T, 2>(samples, run),
+            3 => self.pixels::<T, 3>(samples, run),
+            _ => self.pixels::<T, 4>(samples, run),
         }
     }
-    out
+
+    /// Tile by tile, since one of the two pictures is read or written down its columns.
+    fn pixels<T: Copy + Default, const N: usize>(&self, samples: &[T], run: Run<'_>) -> Result<Vec<T>> {
+        let (stored, _) = samples.as_chunks::<N>();
+        let mut out = vec![[T::default(); N]; stored.len()];
+        for top in (0..self.height).step_by(TILE) {
+            run.check()?;
+            for left in (0..self.width).step_by(TILE) {
+                for y in top..self.height.min(top + TILE) {
+                    let row = &mut out[y * self.width..][left..self.width.min(left + TILE)];
+                    let mut at = self.first + y as isize * self.down + left as isize * self.right;
+                    for pixel in row {
+                        *pixel = stored[at as usize];
+                        at += self.right;
+                    }
+                }
+            }
+        }
+        Ok(out.into_flattened())
+    }
 }
 
 #[cfg(test)]
@@ -90,6 +127,19 @@ mod tests {
             let turned = Orient(Orientation::from_exif(exif)).apply(stored.clone(), run).unwrap();
             assert_eq!(turned.eight(), Some(&expected[..]), "orientation {exif}");
             assert_eq!(turned.width(), if exif >= 5 { 3 } else { 2 }, "orientation {exif}");
+        }
+    }
+
+    #[test]
+    fn a_quarter_turn_and_back_gives_every_pixel_back_also_beyond_one_tile() {
+        let samples: Vec<u16> = (0..70 * 45 * 3).map(|i| (i * 7919) as u16).collect();
+        let stored = Picture::new(70, 45, Channels::Rgb, Samples::Sixteen(samples)).unwrap();
+        let (limits, control) = (Limits::default(), Unattended);
+        let run = Run { limits: &limits, control: &control };
+        for (there, back) in [(6, 8), (8, 6), (5, 5), (7, 7), (2, 2), (3, 3), (4, 4)] {
+            let turned = Orient(Orientation::from_exif(there)).apply(stored.clone(), run).unwrap();
+            assert_ne!(turned, stored, "orientation {there}");
+            assert_eq!(Orient(Orientation::from_exif(back)).apply(turned, run).unwrap(), stored, "orientation {there}");
         }
     }
 }

@@ -1,1 +1,111 @@
-//! Judgement: how much to give away, measured by the eye's proxy.
+//! Judgement: the smallest encoding that looks the same.
+//!
+//! `optimise` takes a processed picture and a [`Goal`] and gives back a file without metadata. Each format has a
+//! strategy of its own that searches encoder settings by the score of [`metric`] (SSIMULACRA2), with `search` for the
+//! knob that all of them have.
+
+#[cfg(feature = "jpeg")]
+mod jpeg;
+mod mark;
+pub mod metric;
+#[cfg(feature = "png")]
+mod palette;
+#[cfg(feature = "png")]
+mod png;
+mod probe;
+mod sample;
+mod search;
+#[cfg(feature = "webp")]
+mod webp;
+
+pub use mark::Mark;
+
+use crate::{
+    codec::Codecs,
+    control::Run,
+    error::{Error, Result},
+    format::Format,
+    picture::Picture,
+};
+
+/// How faithful a result has to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Goal {
+    /// Every pixel as it is.
+    Lossless,
+    /// Fixed settings for a quality of 1 to 100, without search.
+    Quality(u8),
+    /// The smallest encoding that reaches the preset's score.
+    Smart(Preset),
+}
+
+/// The lossy presets of the interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Preset {
+    /// Score 90: no difference even when flickering between the two.
+    Low,
+    /// Score 80: no difference side by side.
+    Medium,
+    /// Score 70: no artefacts seen without the original.
+    High,
+    /// Fixed settings without search or check, for a score of about 50.
+    Ultra,
+}
+
+impl Preset {
+    /// The SSIMULACRA2 score to reach; the scale's meaning is that of its authors
+    /// (<https://github.com/cloudinary/ssimulacra2>). Ultra has none.
+    pub const fn target(self) -> Option<f64> {
+        match self {
+            Self::Low => Some(90.0),
+            Self::Medium => Some(80.0),
+            Self::High => Some(70.0),
+            Self::Ultra => None,
+        }
+    }
+}
+
+/// What is to be optimised.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Task<'a> {
+    /// Codecs to search with.
+    pub codecs: &'a Codecs,
+    /// The processed picture in sRGB; without alpha where the format has none.
+    pub picture: &'a Picture,
+    /// The wanted format.
+    pub format: Format,
+    /// The wanted fidelity.
+    pub goal: Goal,
+    /// Progressive or interlaced.
+    pub interlaced: bool,
+}
+
+/// A file without metadata, and how close it is to the picture.
+#[derive(Debug, Clone)]
+pub(crate) struct Optimised {
+    /// The file.
+    pub bytes: Vec<u8>,
+    /// SSIMULACRA2 of the file against the picture.
+    pub score: f64,
+    /// What fell short.
+    pub warnings: Vec<String>,
+}
+
+/// The smallest file that meets the goal.
+pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
+    match task.format {
+        #[cfg(feature = "jpeg")]
+        Format::Jpeg => jpeg::optimise(task, run),
+        #[cfg(feature = "png")]
+        Format::Png => png::optimise(task, run),
+        #[cfg(feature = "webp")]
+        Format::Webp => webp::optimise(task, run),
+        other => Err(Error::unsupported(format!("writing {other}"))),
+    }
+}
+
+/// Says why a target was missed, if it was.
+fn shortfall(score: f64, target: f64) -> Option<String> {
+    (score < target)
+        .then(|| format!("the score {score:.2} is below the preset's {target:.0}: the format has no better setting"))
+}

@@ -5,9 +5,10 @@ mod frame;
 mod layout;
 mod metadata;
 mod pixels;
+pub(crate) mod transfer;
 
-pub use colour::to_srgb;
+pub use colour::{Converted, ToSrgb, srgb_profile, to_srgb};
 pub use frame::{Delay, Frame, Frames, Still};
 pub use layout::{Channels, Depth, Layout, Orientation};
-pub use metadata::{Keep, Metadata};
+pub use metadata::{Keep, Metadata, orientation_of_exif};
 pub use pixels::{Picture, Samples};

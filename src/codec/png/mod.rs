@@ -1,8 +1,140 @@
-//! PNG.
+//! PNG: still pictures, and the headers and metadata of animations.
 
-use super::Codec;
+mod chunks;
+mod colour_chunks;
+mod container;
+mod decode;
+mod deflate;
+mod encode;
+mod exif;
+mod filters;
+#[cfg(test)]
+mod fixtures;
+mod forms;
+mod header;
+mod inflate;
+mod palette_order;
+mod parts;
+mod probe;
+mod search;
+mod text;
 
-/// The codec of this build.
+use std::sync::Arc;
+
+pub use encode::encode_indexed;
+
+use self::parts::Parts;
+use super::{Codec, Container, Decode, DecodeOptions, Encode, EncodeOptions, Info, Recompress};
+use crate::{
+    control::Run,
+    error::{Error, Result},
+    format::Format,
+    picture::{Frames, Metadata, Still},
+};
+
+/// The codec of stills. Its probe reads animations too and tells them as [`Format::Apng`].
 pub fn codec() -> Codec {
-    unreachable!("not there yet")
+    Codec {
+        decode: Arc::new(Png),
+        container: Arc::new(Png),
+        encode: Some(Arc::new(Png)),
+        recompress: Some(Arc::new(Png)),
+    }
+}
+
+/// The codec of animations: headers and metadata, no pixels yet.
+pub fn codec_apng() -> Codec {
+    Codec { decode: Arc::new(Apng), container: Arc::new(Apng), encode: None, recompress: None }
+}
+
+#[derive(Debug)]
+struct Png;
+
+#[derive(Debug)]
+struct Apng;
+
+/// An animation may not pass for its first frame.
+fn still(bytes: &[u8]) -> Result<Parts<'_>> {
+    let parts = Parts::of(bytes)?;
+    if parts.frames()?.is_some() { Err(Error::unsupported("APNG")) } else { Ok(parts) }
+}
+
+impl Decode for Png {
+    fn format(&self) -> Format {
+        Format::Png
+    }
+
+    fn probe(&self, bytes: &[u8], run: Run<'_>) -> Result<Info> {
+        probe::probe(bytes, run)
+    }
+
+    fn frames<'a>(&self, bytes: &'a [u8], _: &DecodeOptions, run: Run<'a>) -> Result<Box<dyn Frames + 'a>> {
+        let parts = still(bytes)?;
+        Ok(Box::new(Still::new(decode::decode(&parts, run)?)))
+    }
+}
+
+impl Container for Png {
+    fn format(&self) -> Format {
+        Format::Png
+    }
+
+    fn metadata(&self, bytes: &[u8], run: Run<'_>) -> Result<Metadata> {
+        container::metadata(bytes, run)
+    }
+
+    fn with_metadata(&self, bytes: &[u8], metadata: &Metadata, run: Run<'_>) -> Result<Vec<u8>> {
+        container::with_metadata(bytes, metadata, run)
+    }
+}
+
+impl Encode for Png {
+    fn format(&self) -> Format {
+        Format::Png
+    }
+
+    fn encode(&self, frames: &mut dyn Frames, options: &EncodeOptions, run: Run<'_>) -> Result<Vec<u8>> {
+        let EncodeOptions::Png(options) = options else {
+            return Err(Error::internal("encoding PNG", format!("options for {}", options.format())));
+        };
+        encode::encode(frames, options, run)
+    }
+}
+
+impl Recompress for Png {
+    fn format(&self) -> Format {
+        Format::Png
+    }
+
+    fn recompress(&self, bytes: &[u8], interlaced: bool, run: Run<'_>) -> Result<Vec<u8>> {
+        encode::recompress(&still(bytes)?, interlaced, run)
+    }
+}
+
+impl Decode for Apng {
+    fn format(&self) -> Format {
+        Format::Apng
+    }
+
+    fn probe(&self, bytes: &[u8], run: Run<'_>) -> Result<Info> {
+        probe::probe(bytes, run)
+    }
+
+    fn frames<'a>(&self, _: &'a [u8], _: &DecodeOptions, _: Run<'a>) -> Result<Box<dyn Frames + 'a>> {
+        Err(Error::unsupported("APNG"))
+    }
+}
+
+impl Container for Apng {
+    fn format(&self) -> Format {
+        Format::Apng
+    }
+
+    fn metadata(&self, bytes: &[u8], run: Run<'_>) -> Result<Metadata> {
+        container::metadata(bytes, run)
+    }
+
+    fn with_metadata(&self, bytes: &[u8], metadata: &Metadata, run: Run<'_>) -> Result<Vec<u8>> {
+        container::with_metadata(bytes, metadata, run)
+    }
 }

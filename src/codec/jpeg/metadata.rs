@@ -1,0 +1,118 @@
+//! Metadata in application segments and comments.
+
+use std::borrow::Cow;
+
+use super::segments::{Segment, marker};
+use crate::{
+    limits::Limits,
+    picture::{Metadata, Orientation},
+};
+
+pub(super) const EXIF: &[u8] = b"Exif\0\0";
+pub(super) const XMP: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";
+pub(super) const ICC: &[u8] = b"ICC_PROFILE\0";
+pub(super) const PHOTOSHOP: &[u8] = b"Photoshop 3.0\0";
+/// The Photoshop resource that holds IPTC-IIM records.
+pub(super) const IPTC_RESOURCE: u16 = 0x0404;
+
+/// All metadata in `extras`; blocks that are broken, or larger than the limit, are left out.
+pub(super) fn read(extras: &[Segment<'_>], limits: &Limits) -> Metadata {
+    let allowed = |block: &Vec<u8>| limits.check_metadata(block.len()).is_ok();
+    let comment = |segment: &Segment<'_>| String::from_utf8_lossy(segment.payload).into_owned();
+    Metadata {
+        icc: icc(extras, limits),
+        exif: named(extras, marker::APP1, EXIF).map(<[u8]>::to_vec).filter(allowed),
+        xmp: named(extras, marker::APP1, XMP).map(<[u8]>::to_vec).filter(allowed),
+        iptc: iptc(extras).filter(allowed),
+        notices: Vec::new(),
+        comments: extras.iter().filter(|segment| segment.marker == marker::COM).map(comment).collect(),
+    }
+}
+
+/// What follows `name` in the first segment of this kind.
+fn named<'a>(extras: &[Segment<'a>], marker: u8, name: &[u8]) -> Option<&'a [u8]> {
+    all_named(extras, marker, name).next()
+}
+
+fn all_named<'a>(extras: &[Segment<'a>], marker: u8, name: &[u8]) -> impl Iterator<Item = &'a [u8]> {
+    let of_kind = extras.iter().filter(move |segment| segment.marker == marker);
+    of_kind.filter_map(move |segment| segment.payload.strip_prefix(name))
+}
+
+/// The ICC profile, joined from its chunks in the order of their numbers. As in browsers there is none unless the chunks
+/// are numbered from 1 to the count that each of them names.
+pub(super) fn icc(extras: &[Segment<'_>], limits: &Limits) -> Option<Vec<u8>> {
+    let mut chunks: Vec<(u8, &[u8])> = Vec::new();
+    let mut counts = Vec::new();
+    for payload in all_named(extras, marker::APP2, ICC) {
+        let [number, count, data @ ..] = payload else { return None };
+        chunks.push((*number, data));
+        counts.push(usize::from(*count));
+    }
+    chunks.sort_by_key(|(number, _)| *number);
+    let whole = !chunks.is_empty()
+        && counts.iter().all(|&count| count == chunks.len())
+        && chunks.iter().zip(1..).all(|((number, _), expected)| i32::from(*number) == expected);
+    let length = chunks.iter().map(|(_, data)| data.len()).sum();
+    (whole && limits.check_metadata(length).is_ok())
+        .then(|| chunks.iter().flat_map(|(_, data)| *data).copied().collect())
+}
+
+/// The IPTC records among the Photoshop resources, which may go on from one segment to the next.
+fn iptc(extras: &[Segment<'_>]) -> Option<Vec<u8>> {
+    let parts: Vec<&[u8]> = all_named(extras, marker::APP13, PHOTOSHOP).collect();
+    let joined = match parts[..] {
+        [single] => Cow::Borrowed(single),
+        _ => Cow::Owned(parts.concat()),
+    };
+    let mut rest = &joined[..];
+    while let Some((id, data, next)) = resource(rest) {
+        if id == IPTC_RESOURCE && !data.is_empty() {
+            return Some(data.to_vec());
+        }
+        rest = next;
+    }
+    None
+}
+
+/// The first Photoshop resource: its number, its data, and what follows. Names and data are padded to even lengths.
+fn resource(bytes: &[u8]) -> Option<(u16, &[u8], &[u8])> {
+    let rest = bytes.strip_prefix(b"8BIM")?;
+    let (id, rest) = rest.split_first_chunk::<2>()?;
+    let name = usize::from(*rest.first()?) + 1;
+    let rest = rest.get(name.next_multiple_of(2)..)?;
+    let (length, rest) = rest.split_first_chunk::<4>()?;
+    let length = u32::from_be_bytes(*length) as usize;
+    let data = rest.get(..length)?;
+    Some((u16::from_be_bytes(*id), data, rest.get(length.next_multiple_of(2)..).unwrap_or(&[])))
+}
+
+/// The orientation in the first EXIF segment; upright where there is none or it cannot be read.
+pub(super) fn orientation(extras: &[Segment<'_>]) -> Orientation {
+    let value = named(extras, marker::APP1, EXIF).and_then(orientation_tag);
+    Orientation::from_exif(value.unwrap_or(1))
+}
+
+/// Tag 0x0112 of the first directory of a TIFF structure. No chain is followed, so that none can loop.
+fn orientation_tag(tiff: &[u8]) -> Option<u32> {
+    let big = match tiff.get(..4)? {
+        b"MM\0*" => true,
+        b"II*\0" => false,
+        _ => return None,
+    };
+    let number = |at: usize, length: usize| -> Option<u32> {
+        let bytes = tiff.get(at..at.checked_add(length)?)?;
+        let add = |sum: u32, byte: &u8| sum << 8 | u32::from(*byte);
+        Some(if big { bytes.iter().fold(0, add) } else { bytes.iter().rev().fold(0, add) })
+    };
+    let directory = number(4, 4)? as usize;
+    let entries = number(directory, 2)? as usize;
+    let first = directory.checked_add(2)?;
+    let entry = (0..entries).map(|index| first + index * 12).find(|&at| number(at, 2) == Some(0x0112))?;
+    match number(entry + 2, 2)? {
+        1 => number(entry + 8, 1),
+        3 => number(entry + 8, 2),
+        4 => number(entry + 8, 4),
+        _ => None,
+    }
+}

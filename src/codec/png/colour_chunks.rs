@@ -1,0 +1,211 @@
+//! What the colour chunks say about the meaning of the samples.
+//!
+//! In falling precedence, as in section 4.3 of the specification's third edition: `cICP`, `iCCP`, `sRGB`, then `gAMA`
+//! with `cHRM`. What is sRGB, or so close to it that nobody would see it, counts as nothing said.
+
+use moxcms::{
+    Chromaticity, CicpColorPrimaries, CicpProfile, ColorPrimaries, ColorProfile, MatrixCoefficients, ToneReprCurve,
+    TransferCharacteristics, XyY,
+};
+
+use super::{chunks::Chunk, parts::Parts};
+
+/// White point, red, green and blue of sRGB in 1/100,000 of x and y, as in `cHRM`.
+const SRGB_CHROMATICITIES: [u32; 8] = [31_270, 32_900, 64_000, 33_000, 30_000, 60_000, 15_000, 6_000];
+
+/// The curve of sRGB, ICC parametric type 3.
+const SRGB_CURVE: [f32; 5] = [2.4, 1.0 / 1.055, 0.055 / 1.055, 1.0 / 12.92, 0.04045];
+
+/// What the samples mean.
+#[derive(Debug, PartialEq)]
+pub(super) enum Colours<'a> {
+    /// sRGB, said or assumed.
+    Srgb,
+    /// The compressed profile of an `iCCP` chunk.
+    Embedded(&'a [u8]),
+    /// Standard colours that are not sRGB: primaries and transfer as numbered in ITU-T H.273.
+    Coded(u8, u8),
+    /// The exponent that decodes a sample (`None`: the curve of sRGB) and the `cHRM` values.
+    Measured(Option<f32>, [u32; 8]),
+}
+
+/// Reads the colour chunks; damaged ones are passed over.
+pub(super) fn colours<'a>(parts: &Parts<'a>) -> Colours<'a> {
+    let find = |kind: &[u8; 4]| parts.beside.iter().find(|chunk| &chunk.kind() == kind && chunk.intact());
+    if let Some(colours) = find(b"cICP").and_then(coded) {
+        return colours;
+    }
+    if let Some(profile) = find(b"iCCP").and_then(embedded) {
+        return Colours::Embedded(profile);
+    }
+    if find(b"sRGB").is_some() {
+        return Colours::Srgb;
+    }
+    let exponent = find(b"gAMA").and_then(exponent);
+    let chromaticities = find(b"cHRM").and_then(chromaticities).unwrap_or(SRGB_CHROMATICITIES);
+    if exponent.is_none() && chromaticities == SRGB_CHROMATICITIES {
+        Colours::Srgb
+    } else {
+        Colours::Measured(exponent, chromaticities)
+    }
+}
+
+/// The codes of a `cICP` chunk; `None` for those that say nothing to a still image of standard dynamic range.
+fn coded(chunk: &Chunk<'_>) -> Option<Colours<'static>> {
+    let &[primaries, transfer, 0, 1] = chunk.data() else { return None };
+    match (primaries, transfer) {
+        (1, 13) => Some(Colours::Srgb),
+        (1 | 4..=9 | 11 | 12 | 22, 1 | 4..=6 | 8 | 13..=15) => Some(Colours::Coded(primaries, transfer)),
+        _ => None,
+    }
+}
+
+/// What follows the profile's name and the compression method 0.
+fn embedded<'a>(chunk: &Chunk<'a>) -> Option<&'a [u8]> {
+    let name = chunk.data().iter().take(80).position(|&byte| byte == 0)?;
+    chunk.data()[name + 1..].strip_prefix(&[0])
+}
+
+/// The decoding exponent of a `gAMA` chunk where it differs from that of sRGB by more than 5 %. What no encoder would
+/// write says nothing.
+fn exponent(chunk: &Chunk<'_>) -> Option<f32> {
+    let gamma = u32::from_be_bytes(chunk.data().try_into().ok()?);
+    let is_srgb = (43_182..=47_728).contains(&gamma);
+    ((10_000..=1_000_000).contains(&gamma) && !is_srgb).then(|| 100_000.0 / gamma as f32)
+}
+
+/// The values of a `cHRM` chunk where any differs from sRGB by more than 0.005. What spans no triangle says nothing.
+fn chromaticities(chunk: &Chunk<'_>) -> Option<[u32; 8]> {
+    let data: &[u8; 32] = chunk.data().try_into().ok()?;
+    let values: [u32; 8] =
+        std::array::from_fn(|i| u32::from_be_bytes([data[4 * i], data[4 * i + 1], data[4 * i + 2], data[4 * i + 3]]));
+    let near = values.iter().zip(SRGB_CHROMATICITIES).all(|(&a, b)| a.abs_diff(b) <= 500);
+    let possible = values.chunks_exact(2).all(|xy| xy[1] > 0 && u64::from(xy[0]) + u64::from(xy[1]) <= 100_000);
+    let [_, _, rx, ry, gx, gy, bx, by] = values.map(i64::from);
+    let twice_the_area = (gx - rx) * (by - ry) - (bx - rx) * (gy - ry);
+    (possible && !near && twice_the_area.abs() > 1_000_000).then_some(values)
+}
+
+/// An ICC profile for colours that no profile comes with; `gray` asks for one with a curve alone.
+pub(super) fn synthesised(colours: &Colours<'_>, gray: bool) -> Option<Vec<u8>> {
+    let (curve, white, primaries) = match *colours {
+        Colours::Srgb | Colours::Embedded(_) => return None,
+        Colours::Coded(primaries, transfer) => return coded_profile(primaries, transfer, gray),
+        Colours::Measured(exponent, values) => {
+            let curve = ToneReprCurve::Parametric(exponent.map_or(SRGB_CURVE.to_vec(), |exponent| vec![exponent]));
+            let xy = |i: usize| (f64::from(values[i]) / 100_000.0, f64::from(values[i + 1]) / 100_000.0);
+            let point = |i: usize| Chromaticity { x: xy(i).0 as f32, y: xy(i).1 as f32 };
+            let white = XyY { x: xy(0).0, y: xy(0).1, yb: 1.0 };
+            (curve, white, ColorPrimaries { red: point(2), green: point(4), blue: point(6) })
+        }
+    };
+    if gray {
+        // A gray picture has no primaries; with the curve of sRGB nothing is left to say.
+        return (curve != ToneReprCurve::Parametric(SRGB_CURVE.to_vec())).then(|| gray_profile(curve)).flatten();
+    }
+    let mut profile = ColorProfile::new_srgb();
+    profile.update_rgb_colorimetry(white, primaries);
+    encode(profile, curve)
+}
+
+fn coded_profile(primaries: u8, transfer: u8, gray: bool) -> Option<Vec<u8>> {
+    let cicp = CicpProfile {
+        color_primaries: CicpColorPrimaries::try_from(primaries).ok()?,
+        transfer_characteristics: TransferCharacteristics::try_from(transfer).ok()?,
+        matrix_coefficients: MatrixCoefficients::Identity,
+        full_range: true,
+    };
+    let profile = ColorProfile::new_from_cicp(cicp);
+    let curve = profile.red_trc.clone()?;
+    if gray {
+        return (transfer != 13).then(|| gray_profile(curve)).flatten();
+    }
+    encode(profile, curve)
+}
+
+fn gray_profile(curve: ToneReprCurve) -> Option<Vec<u8>> {
+    let mut profile = ColorProfile::new_gray_with_gamma(1.0);
+    profile.gray_trc = Some(curve);
+    profile.encode().ok()
+}
+
+fn encode(mut profile: ColorProfile, curve: ToneReprCurve) -> Option<Vec<u8>> {
+    profile.cicp = None;
+    profile.description = None;
+    profile.red_trc = Some(curve.clone());
+    profile.green_trc = Some(curve.clone());
+    profile.blue_trc = Some(curve);
+    profile.encode().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::png::{chunks, fixtures::file_with};
+
+    fn read(before: &[(&[u8; 4], &[u8])]) -> Option<Vec<u8>> {
+        let file = file_with(before, &[]);
+        synthesised(&colours(&Parts::of(&file).unwrap()), false)
+    }
+
+    const P3: [u32; 8] = [31_270, 32_900, 68_000, 32_000, 26_500, 69_000, 15_000, 6_000];
+
+    fn bytes(values: [u32; 8]) -> Vec<u8> {
+        values.iter().flat_map(|value| value.to_be_bytes()).collect()
+    }
+
+    #[test]
+    fn what_is_nearly_srgb_says_nothing() {
+        let gamma = 45_455u32.to_be_bytes();
+        assert_eq!(read(&[]), None);
+        assert_eq!(read(&[(b"gAMA", &gamma)]), None);
+        assert_eq!(read(&[(b"gAMA", &gamma), (b"cHRM", &bytes(SRGB_CHROMATICITIES))]), None);
+        assert_eq!(read(&[(b"cICP", &[1, 13, 0, 1])]), None);
+        assert_eq!(read(&[(b"sRGB", &[0]), (b"gAMA", &100_000u32.to_be_bytes())]), None);
+    }
+
+    #[test]
+    fn impossible_and_hdr_values_say_nothing() {
+        assert_eq!(read(&[(b"gAMA", &[0; 4])]), None);
+        assert_eq!(read(&[(b"gAMA", &[0; 3])]), None);
+        assert_eq!(read(&[(b"cHRM", &[0; 32])]), None);
+        assert_eq!(read(&[(b"cHRM", &bytes([33_333; 8]))]), None);
+        assert_eq!(read(&[(b"cICP", &[9, 16, 0, 1])]), None);
+        assert_eq!(read(&[(b"cICP", &[12, 13, 0, 0])]), None);
+    }
+
+    #[test]
+    fn other_gammas_and_primaries_become_a_profile_that_says_the_same() {
+        let icc = read(&[(b"gAMA", &100_000u32.to_be_bytes()), (b"cHRM", &bytes(P3))]).unwrap();
+        let profile = ColorProfile::new_from_slice(&icc).unwrap();
+        let expected = ColorProfile::new_display_p3();
+        assert!((profile.red_colorant.x - expected.red_colorant.x).abs() < 0.002);
+        assert!((profile.green_colorant.y - expected.green_colorant.y).abs() < 0.002);
+        assert_eq!(profile.red_trc, Some(ToneReprCurve::Parametric(vec![1.0])));
+    }
+
+    #[test]
+    fn coded_colours_come_before_everything_else() {
+        let p3 = read(&[(b"cICP", &[12, 13, 0, 1]), (b"sRGB", &[0])]).unwrap();
+        let profile = ColorProfile::new_from_slice(&p3).unwrap();
+        assert!((profile.red_colorant.x - ColorProfile::new_display_p3().red_colorant.x).abs() < 0.002);
+        assert_eq!(read(&[(b"cICP", &[1, 13, 0, 1]), (b"gAMA", &100_000u32.to_be_bytes())]), None);
+    }
+
+    #[test]
+    fn gray_pictures_get_a_profile_of_a_curve_alone() {
+        let icc = synthesised(&Colours::Measured(Some(1.0), SRGB_CHROMATICITIES), true).unwrap();
+        let profile = ColorProfile::new_from_slice(&icc).unwrap();
+        assert_eq!(profile.color_space, moxcms::DataColorSpace::Gray);
+        assert_eq!(synthesised(&Colours::Measured(None, P3), true), None);
+    }
+
+    #[test]
+    fn a_chunk_with_a_wrong_checksum_says_nothing() {
+        let mut file = file_with(&[(b"gAMA", &100_000u32.to_be_bytes())], &[]);
+        let at = file.windows(4).position(|window| window == b"gAMA").unwrap();
+        file[at + 8] ^= 1;
+        assert_eq!(colours(&Parts::of(&file).unwrap()), Colours::Srgb);
+        chunks::Chunks::of(&file).unwrap().for_each(|chunk| assert!(chunk.is_ok()));
+    }
+}

@@ -1,0 +1,246 @@
+//! Metadata chunks read and replaced.
+
+use libdeflater::{CompressionLvl, Compressor};
+
+use super::{
+    chunks,
+    colour_chunks::{Colours, colours, synthesised},
+    exif,
+    inflate::Inflater,
+    parts::Parts,
+    probe::is_gray,
+    text::{Text, hex, iptc_records, iptc_resource, unhex},
+};
+use crate::{control::Run, error::Result, picture::Metadata};
+
+const XMP: &[u8] = b"XML:com.adobe.xmp";
+
+/// All metadata; damaged blocks, and what goes beyond the limit over all of them, are left out. Colours described
+/// without a profile come as one.
+pub(super) fn metadata(bytes: &[u8], run: Run<'_>) -> Result<Metadata> {
+    let parts = Parts::of(bytes)?;
+    let mut inflater = Inflater::new(run.limits.metadata_bytes);
+    let colours = colours(&parts);
+    let mut metadata = Metadata {
+        icc: match colours {
+            Colours::Embedded(zlib) => inflater.inflate(zlib),
+            _ => synthesised(&colours, is_gray(&parts)),
+        },
+        ..Metadata::default()
+    };
+    let block = parts.beside.iter().find(|chunk| &chunk.kind() == b"eXIf" && chunk.intact());
+    metadata.exif = block.and_then(|chunk| exif::tiff(chunk.data())).and_then(|tiff| inflater.copy(tiff));
+    for chunk in &parts.beside {
+        run.check()?;
+        if let Some(text) = Text::of(chunk) {
+            take_text(&mut metadata, &text, &mut inflater);
+        }
+    }
+    Ok(metadata)
+}
+
+fn take_text(metadata: &mut Metadata, text: &Text<'_>, inflater: &mut Inflater) {
+    if let Some(kind) = text.raw_profile() {
+        take_raw_profile(metadata, kind, text, inflater);
+        return;
+    }
+    match text.keyword {
+        XMP if metadata.xmp.is_none() => metadata.xmp = text.bytes(inflater),
+        b"Comment" => metadata.comments.extend(text.string(inflater)),
+        keyword @ (b"Author" | b"Copyright") => {
+            let keyword = String::from_utf8_lossy(keyword).into_owned();
+            metadata.notices.extend(text.string(inflater).map(|text| (keyword, text)));
+        }
+        _ => {}
+    }
+}
+
+fn take_raw_profile(metadata: &mut Metadata, kind: &[u8], text: &Text<'_>, inflater: &mut Inflater) {
+    let mut bytes = || text.bytes(inflater).and_then(|text| unhex(&text));
+    match kind {
+        b"exif" | b"APP1" | b"app1" | b"xmp" => {
+            let Some(block) = bytes() else { return };
+            if let Some(tiff) = exif::tiff(&block) {
+                // Nobody turns a picture for the sake of such a block, but as `eXIf` it would be heard.
+                let mut tiff = tiff.to_vec();
+                exif::turn_upright(&mut tiff);
+                metadata.exif.get_or_insert(tiff);
+            } else if let Some(packet) = block.strip_prefix(b"http://ns.adobe.com/xap/1.0/\0") {
+                metadata.xmp.get_or_insert_with(|| packet.to_vec());
+            } else if kind == b"xmp" {
+                metadata.xmp.get_or_insert(block);
+            }
+        }
+        b"iptc" | b"8bim" if metadata.iptc.is_none() => metadata.iptc = bytes().and_then(iptc_records),
+        _ => {}
+    }
+}
+
+/// What shows the pixels, with exactly `metadata` beside it.
+pub(super) fn with_metadata(bytes: &[u8], metadata: &Metadata, run: Run<'_>) -> Result<Vec<u8>> {
+    let parts = Parts::of(bytes)?;
+    parts.check_data(run)?;
+    let animated = parts.frames()?.is_some();
+    let (mut early, mut late) = (Vec::new(), Vec::new());
+    if let Some(icc) = &metadata.icc {
+        chunks::write(&mut early, b"iCCP", &[b"icc\0\0", &deflated(icc)]);
+    }
+    if let Some(exif) = &metadata.exif {
+        chunks::write(&mut early, b"eXIf", &[exif]);
+    }
+    if let Some(xmp) = &metadata.xmp {
+        write_text(&mut late, XMP, xmp);
+    }
+    if let Some(iptc) = &metadata.iptc {
+        let text = hex("iptc", &iptc_resource(iptc));
+        chunks::write(&mut late, b"zTXt", &[b"Raw profile type iptc\0\0", &deflated(&text)]);
+    }
+    for (keyword, text) in &metadata.notices {
+        write_text(&mut late, &valid_keyword(keyword), text.as_bytes());
+    }
+    for comment in &metadata.comments {
+        write_text(&mut late, b"Comment", comment.as_bytes());
+    }
+    Ok(parts.file(animated, &early, &late))
+}
+
+/// ASCII as `tEXt`, the shortest frame; anything else, and XMP by its convention, as `iTXt`. Long texts are compressed
+/// where that is shorter.
+fn write_text(out: &mut Vec<u8>, keyword: &[u8], text: &[u8]) {
+    const WORTH_COMPRESSING: usize = 256;
+    let compressed = if text.len() < WORTH_COMPRESSING { Vec::new() } else { deflated(text) };
+    let shorter = !compressed.is_empty() && compressed.len() < text.len();
+    let plain = text.is_ascii() && !text.contains(&0) && keyword != XMP;
+    match (plain, shorter) {
+        (true, false) => chunks::write(out, b"tEXt", &[keyword, b"\0", text]),
+        (true, true) => chunks::write(out, b"zTXt", &[keyword, b"\0\0", &compressed]),
+        (false, false) => chunks::write(out, b"iTXt", &[keyword, b"\0\0\0\0\0", text]),
+        (false, true) => chunks::write(out, b"iTXt", &[keyword, b"\0\x01\0\0\0", &compressed]),
+    }
+}
+
+/// A keyword as the format allows it: 1 to 79 printable ASCII characters. Notices of other formats may have others.
+fn valid_keyword(keyword: &str) -> Vec<u8> {
+    let valid: Vec<u8> = keyword.bytes().filter(|byte| (b' '..=b'~').contains(byte)).take(79).collect();
+    let trimmed = valid.trim_ascii();
+    if trimmed.is_empty() { b"Copyright".to_vec() } else { trimmed.to_vec() }
+}
+
+fn deflated(bytes: &[u8]) -> Vec<u8> {
+    let mut compressor = Compressor::new(CompressionLvl::best());
+    let mut out = vec![0; compressor.zlib_compress_bound(bytes.len())];
+    // The bound is what the compressor asks for at most, so it cannot run out of space.
+    let length = compressor.zlib_compress(bytes, &mut out).unwrap_or_default();
+    out.truncate(length);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        codec::png::{
+            decode::decode,
+            exif::tests::block,
+            fixtures::{deflated, file_with, run},
+        },
+        control::Unattended,
+        limits::Limits,
+        picture::Orientation,
+    };
+
+    fn full() -> Metadata {
+        Metadata {
+            icc: Some((0..=255).collect()),
+            exif: Some(block(true, 6)),
+            xmp: Some("<x:xmpmeta>ü</x:xmpmeta>".repeat(40).into_bytes()),
+            iptc: Some(b"\x1C\x02\x74\0\x03abc".to_vec()),
+            notices: vec![("Author".into(), "Zoë".into()), ("Copyright".into(), "(c) ".repeat(100))],
+            comments: vec!["a mark".into(), "second".into()],
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_read_back_and_writing_it_again_changes_nothing() {
+        let file = file_with(&[(b"pHYs", &[0; 9])], &[(b"tEXt", b"Comment\0old")]);
+        for metadata in [full(), Metadata::default()] {
+            let written = with_metadata(&file, &metadata, run()).unwrap();
+            assert_eq!(super::metadata(&written, run()).unwrap(), metadata);
+            assert_eq!(with_metadata(&written, &metadata, run()).unwrap(), written);
+            let pixels = |file: &[u8]| decode(&Parts::of(file).unwrap(), run()).unwrap();
+            assert_eq!(pixels(&written), pixels(&file));
+            assert!(chunks::Chunks::of(&written).unwrap().all(|chunk| chunk.unwrap().intact()));
+        }
+    }
+
+    #[test]
+    fn nothing_but_the_pixels_is_left_without_metadata() {
+        let file = file_with(&[(b"gAMA", &[0; 4]), (b"sBIT", &[8; 3])], &[(b"tIME", &[0; 7])]);
+        let bare = with_metadata(&[file, b"zip".to_vec()].concat(), &Metadata::default(), run()).unwrap();
+        let kinds: Vec<_> = chunks::Chunks::of(&bare).unwrap().map(|chunk| chunk.unwrap().name()).collect();
+        assert_eq!(kinds, ["IHDR", "IDAT", "IEND"]);
+    }
+
+    #[test]
+    fn a_short_comment_costs_twenty_bytes() {
+        let file = file_with(&[], &[]);
+        let bare = with_metadata(&file, &Metadata::default(), run()).unwrap();
+        let marked = Metadata { comments: vec!["mark".into()], ..Metadata::default() };
+        assert_eq!(with_metadata(&file, &marked, run()).unwrap().len(), bare.len() + 20 + 4);
+    }
+
+    #[test]
+    fn texts_are_found_in_all_three_kinds_of_chunk() {
+        let zipped = [b"Comment\0\0", &deflated(b"two")[..]].concat();
+        let international = [b"Comment\0\x01\0de\0Kommentar\0", &deflated("drei ü".as_bytes())[..]].concat();
+        let file = file_with(
+            &[(b"tEXt", b"Comment\0one \xFC"), (b"zTXt", &zipped)],
+            &[(b"iTXt", &international), (b"tEXt", b"Software\0none"), (b"tEXt", b"Author\0A")],
+        );
+        let metadata = metadata(&file, run()).unwrap();
+        assert_eq!(metadata.comments, ["one ü", "two", "drei ü"]);
+        assert_eq!(metadata.notices, [("Author".to_owned(), "A".to_owned())]);
+    }
+
+    #[test]
+    fn raw_profiles_are_read_and_their_orientation_is_not_heard() {
+        let exif = hex("exif", &[b"Exif\0\0", &block(false, 6)[..]].concat());
+        let iptc = hex("iptc", &iptc_resource(b"\x1C\x02\x74\0\x01a"));
+        let text = |keyword: &[u8], hex: &[u8]| [b"Raw profile type ", keyword, b"\0\0", &deflated(hex)].concat();
+        let file = file_with(&[(b"zTXt", &text(b"exif", &exif)), (b"zTXt", &text(b"iptc", &iptc))], &[]);
+        let metadata = metadata(&file, run()).unwrap();
+        assert_eq!(exif::orientation(&metadata.exif.unwrap()), Orientation::Upright);
+        assert_eq!(metadata.iptc.unwrap(), b"\x1C\x02\x74\0\x01a");
+    }
+
+    #[test]
+    fn blocks_that_are_damaged_or_too_large_are_left_out() {
+        let limits = Limits { metadata_bytes: 1000, ..Limits::default() };
+        let small = Run { limits: &limits, control: &Unattended };
+        let bomb = deflated(&vec![b'x'; 1 << 20]);
+        let profile = [b"icc\0\0", &bomb[..]].concat();
+        let comment = [b"Comment\0\0", &bomb[..]].concat();
+        let file = file_with(
+            &[(b"iCCP", &profile), (b"zTXt", &comment), (b"zTXt", b"Comment\0\0broken"), (b"tEXt", b"Comment\0good")],
+            &[(b"iTXt", b"Comment"), (b"tEXt", &[0; 9]), (b"eXIf", b"no tiff")],
+        );
+        let metadata = metadata(&file, small).unwrap();
+        assert_eq!(metadata, Metadata { comments: vec!["good".into()], ..Metadata::default() });
+    }
+
+    #[test]
+    fn damaged_pixels_are_not_passed_on() {
+        let mut file = file_with(&[], &[]);
+        let at = file.windows(4).position(|window| window == b"IDAT").unwrap();
+        file[at + 6] ^= 1;
+        assert!(with_metadata(&file, &Metadata::default(), run()).is_err());
+    }
+
+    #[test]
+    fn keywords_of_other_formats_become_valid_ones() {
+        assert_eq!(valid_keyword("Copyright"), b"Copyright");
+        assert_eq!(valid_keyword(" a\0b\u{fc} "), b"ab");
+        assert_eq!(valid_keyword("\u{fc}"), b"Copyright");
+        assert_eq!(valid_keyword(&"k".repeat(100)).len(), 79);
+    }
+}

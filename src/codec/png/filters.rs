@@ -1,0 +1,319 @@
+//! Row filters, and the ways to choose one for every row.
+
+use super::deflate::Deflater;
+use crate::{control::Run, error::Result};
+
+/// Rows as they are filtered: packed, pass after pass.
+#[derive(Debug)]
+pub(super) struct Lines {
+    data: Vec<u8>,
+    /// Bytes a row and rows of each pass.
+    passes: Vec<(usize, usize)>,
+    /// Bytes from a sample to the one on its left; 1 for depths under 8.
+    distance: usize,
+}
+
+impl Lines {
+    /// Rows from `data`, whose passes have the given bytes a row and rows.
+    pub(super) fn new(data: Vec<u8>, passes: Vec<(usize, usize)>, distance: usize) -> Self {
+        debug_assert_eq!(data.len(), passes.iter().map(|(bytes, rows)| bytes * rows).sum::<usize>());
+        Self { data, passes, distance }
+    }
+
+    /// Rows over all passes.
+    pub(super) fn count(&self) -> usize {
+        self.passes.iter().map(|(_, rows)| rows).sum()
+    }
+
+    /// Bytes of the filtered rows.
+    pub(super) fn filtered_bytes(&self) -> usize {
+        self.data.len() + self.count()
+    }
+
+    fn longest(&self) -> usize {
+        self.passes.iter().map(|&(bytes, _)| bytes).max().unwrap_or(0)
+    }
+
+    /// Every row with the one above it, which is empty for the first of a pass.
+    fn pairs(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let mut start = 0;
+        self.passes.iter().flat_map(move |&(bytes, rows)| {
+            let pass = &self.data[start..][..bytes * rows];
+            start += bytes * rows;
+            let above = std::iter::once(&[][..]).chain(pass.chunks_exact(bytes));
+            pass.chunks_exact(bytes).zip(above)
+        })
+    }
+
+    /// The filtered rows, each behind the number of its filter in `choice`.
+    pub(super) fn filtered(&self, choice: &Choice) -> Vec<u8> {
+        let zeros = vec![0; self.longest()];
+        let mut out = Vec::with_capacity(self.filtered_bytes());
+        for (index, (row, above)) in self.pairs().enumerate() {
+            let filter = choice.filter(index);
+            out.push(filter);
+            let start = out.len();
+            out.resize(start + row.len(), 0);
+            apply(filter, row, or_zeros(above, &zeros, row), self.distance, &mut out[start..]);
+        }
+        out
+    }
+
+    /// For every heuristic the filters that it chooses.
+    pub(super) fn choose(&self, heuristics: &[Heuristic], run: Run<'_>) -> Result<Vec<Choice>> {
+        let zeros = vec![0; self.longest()];
+        let mut filtered = vec![0; self.longest()];
+        let mut counts = Counts::default();
+        let mut choices = vec![Vec::with_capacity(self.count()); heuristics.len()];
+        for (row, above) in self.pairs() {
+            run.check()?;
+            let mut best = vec![(u64::MAX, 0); heuristics.len()];
+            for filter in 0..5 {
+                let out = &mut filtered[..row.len()];
+                apply(filter, row, or_zeros(above, &zeros, row), self.distance, out);
+                for (heuristic, best) in heuristics.iter().zip(&mut best) {
+                    *best = (*best).min((heuristic.cost(out, &mut counts), filter));
+                }
+            }
+            best.iter().zip(&mut choices).for_each(|((_, filter), choice)| choice.push(*filter));
+        }
+        Ok(choices.into_iter().map(Choice::Each).collect())
+    }
+
+    /// The filters with which every row, behind the `context` rows before it, compresses best.
+    pub(super) fn choose_by_compressing(
+        &self,
+        context: usize,
+        deflater: &mut Deflater,
+        run: Run<'_>,
+    ) -> Result<Choice> {
+        let zeros = vec![0; self.longest()];
+        let mut choice = Vec::with_capacity(self.count());
+        let mut done: Vec<u8> = Vec::with_capacity(self.filtered_bytes());
+        let mut best = Vec::new();
+        for (row, above) in self.pairs() {
+            run.check()?;
+            let start = done.len();
+            let window = start.saturating_sub(context * (row.len() + 1));
+            done.resize(start + row.len() + 1, 0);
+            let mut least = usize::MAX;
+            for filter in 0..5 {
+                done[start] = filter;
+                apply(filter, row, or_zeros(above, &zeros, row), self.distance, &mut done[start + 1..]);
+                let length = deflater.length(&done[window..], least);
+                if length < least {
+                    least = length;
+                    best.clear();
+                    best.extend_from_slice(&done[start..]);
+                }
+            }
+            done[start..].copy_from_slice(&best);
+            choice.push(best[0]);
+        }
+        Ok(Choice::Each(choice))
+    }
+}
+
+fn or_zeros<'a>(above: &'a [u8], zeros: &'a [u8], row: &[u8]) -> &'a [u8] {
+    if above.is_empty() { &zeros[..row.len()] } else { above }
+}
+
+/// Filters for all rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// The same for all.
+    All(u8),
+    /// One for each.
+    Each(Vec<u8>),
+}
+
+impl Choice {
+    fn filter(&self, row: usize) -> u8 {
+        match self {
+            Self::All(filter) => *filter,
+            Self::Each(filters) => filters[row],
+        }
+    }
+}
+
+/// Guesses at how well a filtered row will compress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Heuristic {
+    /// Sum of absolute values, the one of libpng.
+    Sum,
+    /// Entropy of bytes (LodePNG).
+    Entropy,
+    /// Count of different pairs of neighbours (pngwolf).
+    Pairs,
+    /// Entropy of pairs of neighbours (oxipng).
+    PairEntropy,
+}
+
+/// Counters of pairs, all zero between uses.
+#[derive(Debug)]
+struct Counts {
+    of: Vec<u32>,
+    touched: Vec<u16>,
+}
+
+impl Default for Counts {
+    fn default() -> Self {
+        Self { of: vec![0; 1 << 16], touched: Vec::new() }
+    }
+}
+
+impl Heuristic {
+    /// Lower is better.
+    fn cost(self, row: &[u8], counts: &mut Counts) -> u64 {
+        match self {
+            Self::Sum => row.iter().map(|&byte| u64::from((byte as i8).unsigned_abs())).sum(),
+            Self::Entropy => {
+                // Four tables, so that equal neighbours do not wait for each other.
+                let mut tables = [[0u32; 256]; 4];
+                for quad in row.chunks(4) {
+                    quad.iter().zip(&mut tables).for_each(|(&byte, table)| table[usize::from(byte)] += 1);
+                }
+                let order: u64 = (0..256).map(|i| n_log_n(tables.iter().map(|table| table[i]).sum())).sum();
+                n_log_n(row.len() as u32) - order
+            }
+            Self::Pairs => {
+                counts.count(row);
+                let different = counts.touched.len() as u64;
+                counts.clear();
+                different
+            }
+            Self::PairEntropy => {
+                counts.count(row);
+                let order: u64 = counts.touched.iter().map(|&pair| n_log_n(counts.of[usize::from(pair)])).sum();
+                counts.clear();
+                n_log_n(row.len() as u32) - order
+            }
+        }
+    }
+}
+
+impl Counts {
+    fn count(&mut self, row: &[u8]) {
+        for pair in row.windows(2) {
+            let pair = u16::from_be_bytes([pair[0], pair[1]]);
+            let count = &mut self.of[usize::from(pair)];
+            if *count == 0 {
+                self.touched.push(pair);
+            }
+            *count += 1;
+        }
+    }
+
+    fn clear(&mut self) {
+        self.touched.iter().for_each(|&pair| self.of[usize::from(pair)] = 0);
+        self.touched.clear();
+    }
+}
+
+/// n log2 n, linear between powers of two; integer, so that it is the same everywhere.
+fn n_log_n(n: u32) -> u64 {
+    let Some(log) = n.checked_ilog2() else { return 0 };
+    u64::from(n) * u64::from(log) + 2 * u64::from(n - (1 << log))
+}
+
+/// Filters one row; section 9.2 of the specification.
+fn apply(filter: u8, row: &[u8], above: &[u8], distance: usize, out: &mut [u8]) {
+    // The samples left of the first are 0.
+    let first = distance.min(row.len());
+    let (left, above_left) = (&row[..row.len() - first], &above[..row.len() - first]);
+    let (head, tail) = out.split_at_mut(first);
+    let (row_head, row_tail) = row.split_at(first);
+    let (above_head, above_tail) = above.split_at(first);
+    match filter {
+        0 => {
+            head.copy_from_slice(row_head);
+            tail.copy_from_slice(row_tail);
+        }
+        1 => {
+            head.copy_from_slice(row_head);
+            zip3(tail, row_tail, left, |x, a| x.wrapping_sub(a));
+        }
+        2 => {
+            zip3(head, row_head, above_head, |x, b| x.wrapping_sub(b));
+            zip3(tail, row_tail, above_tail, |x, b| x.wrapping_sub(b));
+        }
+        3 => {
+            zip3(head, row_head, above_head, |x, b| x.wrapping_sub(b / 2));
+            let sources = row_tail.iter().zip(left).zip(above_tail);
+            for (out, ((&x, &a), &b)) in tail.iter_mut().zip(sources) {
+                *out = x.wrapping_sub(((u16::from(a) + u16::from(b)) / 2) as u8);
+            }
+        }
+        _ => {
+            zip3(head, row_head, above_head, |x, b| x.wrapping_sub(b));
+            let sources = row_tail.iter().zip(left).zip(above_tail).zip(above_left);
+            for (out, (((&x, &a), &b), &c)) in tail.iter_mut().zip(sources) {
+                *out = x.wrapping_sub(paeth(a, b, c));
+            }
+        }
+    }
+}
+
+fn zip3(out: &mut [u8], row: &[u8], other: &[u8], f: impl Fn(u8, u8) -> u8) {
+    for (out, (&x, &y)) in out.iter_mut().zip(row.iter().zip(other)) {
+        *out = f(x, y);
+    }
+}
+
+/// The neighbour nearest to `a + b - c`; ties go to `a`, then `b`.
+fn paeth(a: u8, b: u8, c: u8) -> u8 {
+    let [a16, b16, c16] = [a, b, c].map(i16::from);
+    let (to_a, to_b, to_c) = ((b16 - c16).abs(), (a16 - c16).abs(), (a16 + b16 - 2 * c16).abs());
+    let near = if to_b <= to_c { b } else { c };
+    if to_a <= to_b && to_a <= to_c { a } else { near }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::png::fixtures::{noise, run};
+
+    fn lines() -> Lines {
+        Lines::new(noise(5).take(6 * 5 + 3 * 4).collect(), vec![(6, 5), (3, 4)], 3)
+    }
+
+    #[test]
+    fn the_first_row_of_a_pass_has_nothing_above_it() {
+        let lines = lines();
+        let up = lines.filtered(&Choice::All(2));
+        assert_eq!(up.len(), lines.filtered_bytes());
+        assert_eq!(&up[..7], &[&[2], &lines.data[..6]].concat()[..]);
+        assert_eq!(&up[35..39], &[&[2], &lines.data[30..33]].concat()[..]);
+        assert_eq!(up[8], lines.data[6].wrapping_sub(lines.data[0]));
+    }
+
+    #[test]
+    fn every_way_to_choose_chooses_once_a_row() {
+        let lines = lines();
+        let all = [Heuristic::Sum, Heuristic::Entropy, Heuristic::Pairs, Heuristic::PairEntropy];
+        for choice in lines.choose(&all, run()).unwrap() {
+            assert!(matches!(choice, Choice::Each(filters) if filters.len() == 9));
+        }
+        let choice = lines.choose_by_compressing(3, &mut Deflater::new(1), run()).unwrap();
+        assert!(matches!(choice, Choice::Each(filters) if filters.len() == 9));
+    }
+
+    #[test]
+    fn a_gradient_is_filtered_by_its_slope() {
+        let data: Vec<u8> = (0..64u8).flat_map(|y| (0..64u8).map(move |x| x.wrapping_mul(3).wrapping_add(y))).collect();
+        let lines = Lines::new(data, vec![(64, 64)], 1);
+        for choice in lines.choose(&[Heuristic::Sum, Heuristic::Entropy, Heuristic::Pairs], run()).unwrap() {
+            let Choice::Each(filters) = choice else { panic!() };
+            assert!(filters.iter().all(|&filter| filter != 0), "{filters:?}");
+        }
+    }
+
+    #[test]
+    fn paeth_breaks_ties_as_specified() {
+        // Nearest is b, then c; a before c, b before c.
+        assert_eq!(paeth(10, 20, 10), 20);
+        assert_eq!(paeth(0, 255, 128), 128);
+        assert_eq!(paeth(2, 5, 4), 2);
+        assert_eq!(paeth(5, 2, 4), 2);
+    }
+}

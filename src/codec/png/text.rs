@@ -1,0 +1,148 @@
+//! Text chunks, and the blocks that ImageMagick hides in them.
+
+use super::{chunks::Chunk, inflate::Inflater};
+
+/// A `tEXt`, `zTXt` or `iTXt` chunk that is not yet decompressed.
+#[derive(Debug)]
+pub(super) struct Text<'a> {
+    /// 1 to 79 Latin-1 bytes.
+    pub(super) keyword: &'a [u8],
+    stored: &'a [u8],
+    compressed: bool,
+    /// UTF-8 rather than Latin-1.
+    unicode: bool,
+}
+
+impl<'a> Text<'a> {
+    /// `None` for other chunks and damaged ones.
+    pub(super) fn of(chunk: &Chunk<'a>) -> Option<Self> {
+        let kind = chunk.kind();
+        let unicode = match &kind {
+            b"tEXt" | b"zTXt" => false,
+            b"iTXt" => true,
+            _ => return None,
+        };
+        let (keyword, rest) = split_at_zero(chunk.data())?;
+        if !(1..80).contains(&keyword.len()) || !chunk.intact() {
+            return None;
+        }
+        let (compressed, stored) = match (&kind, rest) {
+            (b"zTXt", [0, stored @ ..]) => (true, stored),
+            (b"zTXt", _) => return None,
+            (b"iTXt", [flag @ (0 | 1), 0, rest @ ..]) => (*flag == 1, split_at_zero(split_at_zero(rest)?.1)?.1),
+            (b"iTXt", _) => return None,
+            _ => (false, rest),
+        };
+        Some(Self { keyword, stored, compressed, unicode })
+    }
+
+    /// The bytes of the text, decompressed.
+    pub(super) fn bytes(&self, inflater: &mut Inflater) -> Option<Vec<u8>> {
+        if self.compressed { inflater.inflate(self.stored) } else { inflater.copy(self.stored) }
+    }
+
+    /// The text. Latin-1 that is valid UTF-8 is taken for UTF-8, as most writers mean it.
+    pub(super) fn string(&self, inflater: &mut Inflater) -> Option<String> {
+        match String::from_utf8(self.bytes(inflater)?) {
+            Ok(text) => Some(text),
+            Err(_) if self.unicode => None,
+            Err(error) => Some(error.as_bytes().iter().map(|&byte| char::from(byte)).collect()),
+        }
+    }
+
+    /// The type of an ImageMagick `Raw profile type` chunk: `exif`, `iptc`, `xmp`, `APP1`.
+    pub(super) fn raw_profile(&self) -> Option<&'a [u8]> {
+        self.keyword.strip_prefix(b"Raw profile type ")
+    }
+}
+
+fn split_at_zero(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = bytes.iter().position(|&byte| byte == 0)?;
+    Some((&bytes[..at], &bytes[at + 1..]))
+}
+
+/// The bytes that ImageMagick wrote as: a line with a name, a line with their count, then their hex digits.
+pub(super) fn unhex(text: &[u8]) -> Option<Vec<u8>> {
+    let text = text.strip_prefix(b"\n")?;
+    let name = text.iter().position(|&byte| byte == b'\n')?;
+    let rest = text[name + 1..].trim_ascii_start();
+    let end = rest.iter().position(|&byte| byte == b'\n')?;
+    let length: usize = std::str::from_utf8(&rest[..end]).ok()?.trim().parse().ok()?;
+    let mut digits = rest[end..].iter().filter(|byte| !byte.is_ascii_whitespace());
+    let mut digit = || char::from(*digits.next()?).to_digit(16);
+    if length > rest.len() / 2 {
+        return None;
+    }
+    (0..length).map(|_| Some((digit()? << 4 | digit()?) as u8)).collect()
+}
+
+/// The same the other way round, 36 bytes a line.
+pub(super) fn hex(name: &str, bytes: &[u8]) -> Vec<u8> {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = format!("\n{name}\n{:8}", bytes.len()).into_bytes();
+    for line in bytes.chunks(36) {
+        text.push(b'\n');
+        text.extend(line.iter().flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]));
+    }
+    text.push(b'\n');
+    text
+}
+
+/// IPTC-IIM records out of Photoshop image resources (resource 0x0404); bytes that are no resources are records as they
+/// are.
+pub(super) fn iptc_records(bytes: Vec<u8>) -> Option<Vec<u8>> {
+    if !bytes.starts_with(b"8BIM") {
+        return (!bytes.is_empty()).then_some(bytes);
+    }
+    let mut rest = &bytes[..];
+    while let [b'8', b'B', b'I', b'M', id0, id1, after @ ..] = rest {
+        // A name behind its length, then a length of the data; both padded to an even count of bytes.
+        let name = usize::from(*after.first()?) + 1;
+        let sized = after.get(name.next_multiple_of(2)..)?;
+        let (length, data) = sized.split_first_chunk()?;
+        let length = u32::from_be_bytes(*length) as usize;
+        if [*id0, *id1] == [4, 4] {
+            return data.get(..length).map(<[u8]>::to_vec);
+        }
+        rest = data.get(length.checked_next_multiple_of(2)?..)?;
+    }
+    None
+}
+
+/// IPTC-IIM records as a Photoshop image resource.
+pub(super) fn iptc_resource(records: &[u8]) -> Vec<u8> {
+    let padding = [0].repeat(records.len() % 2);
+    [b"8BIM\x04\x04\0\0", &(records.len() as u32).to_be_bytes()[..], records, &padding].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hex_blocks_come_back() {
+        for length in [0, 1, 35, 36, 37, 500] {
+            let bytes: Vec<u8> = (0..length).map(|i| (i * 7) as u8).collect();
+            assert_eq!(unhex(&hex("exif", &bytes)), Some(bytes));
+        }
+    }
+
+    #[test]
+    fn hex_blocks_that_promise_more_than_they_hold_are_refused() {
+        assert_eq!(unhex(b"\nexif\n  99999999\nabcd\n"), None);
+        assert_eq!(unhex(b"\nexif\n       2\nabc\n"), None);
+        assert_eq!(unhex(b"\nexif\n       2\nabxy\n"), None);
+        assert_eq!(unhex(b"exif"), None);
+    }
+
+    #[test]
+    fn records_come_out_of_photoshop_resources() {
+        let records = b"\x1C\x02\x74\0\x03abc".to_vec();
+        let other = b"8BIM\x04\x0B\x03url\0\0\0\x01x\0".to_vec();
+        assert_eq!(iptc_records(iptc_resource(&records)), Some(records.clone()));
+        assert_eq!(iptc_records([other.clone(), iptc_resource(&records)].concat()), Some(records.clone()));
+        assert_eq!(iptc_records(records.clone()), Some(records));
+        assert_eq!(iptc_records(other), None);
+        assert_eq!(iptc_records(b"8BIM\x04\x04\0\0\xFF\xFF\xFF\xFFab".to_vec()), None);
+    }
+}

@@ -1,0 +1,212 @@
+//! What the root element of an SVG tells of its size; nothing is drawn yet.
+
+use super::{ColourModel, Info};
+use crate::{
+    control::Run,
+    error::{Error, Result},
+    format::Format,
+    picture::Orientation,
+};
+
+/// How much of a file is searched for the root element.
+const WINDOW: usize = 64 << 10;
+/// The size of an SVG that names none, in pixels, as in browsers.
+const DEFAULT_SIZE: (f64, f64) = (300.0, 150.0);
+
+/// Reads the attributes of the root element: the width and height they give, else those of the view box, in CSS pixels
+/// rounded up. One side alone takes the other from the view box's shape.
+pub(crate) fn probe(bytes: &[u8], run: Run<'_>) -> Result<Info> {
+    run.check()?;
+    if bytes.starts_with(&[0x1F, 0x8B]) {
+        return Err(Error::unsupported("gzipped SVG"));
+    }
+    let text = text(bytes);
+    let tag = root_tag(&text).ok_or_else(|| damaged(format!("has no root element in its first {WINDOW} bytes")))?;
+    let (width, height) = size(tag);
+    let whole = |side: f64| side.ceil().max(1.0) as u32;
+    Ok(Info {
+        format: Format::Svg,
+        width: whole(width),
+        height: whole(height),
+        frames: 1,
+        colour: ColourModel::Rgb,
+        alpha: true,
+        bits_per_pixel: 32,
+        sampling: None,
+        interlaced: None,
+        quality: None,
+        lossless: Some(true),
+        orientation: Orientation::Upright,
+        icc: false,
+    })
+}
+
+fn damaged(problem: impl Into<String>) -> Error {
+    Error::input(Format::Svg, problem)
+}
+
+/// The beginning of the file with a byte a character: of UTF-16 only the lower halves, which is all that markup uses.
+fn text(bytes: &[u8]) -> Vec<u8> {
+    let (skip, step) = match bytes {
+        [0xFF, 0xFE, ..] => (2, 2),
+        [0xFE, 0xFF, ..] => (3, 2),
+        [0xEF, 0xBB, 0xBF, ..] => (3, 1),
+        _ => (0, 1),
+    };
+    bytes.iter().skip(skip).step_by(step).take(WINDOW).copied().collect()
+}
+
+/// What stands between `<svg` and the end of that tag, behind comments, declarations and a document type.
+fn root_tag(mut text: &[u8]) -> Option<&[u8]> {
+    loop {
+        text = text.trim_ascii_start().strip_prefix(b"<")?;
+        let length = if text.starts_with(b"!--") {
+            text.windows(3).skip(3).position(|end| end == b"-->")? + 6
+        } else if text.starts_with(b"?") {
+            text.windows(2).position(|end| end == b"?>")? + 2
+        } else if text.starts_with(b"!") {
+            markup_length(text, true)? + 1
+        } else {
+            let tag = &text[..markup_length(text, false)?];
+            let name = tag.iter().position(|c| c.is_ascii_whitespace() || *c == b'/').unwrap_or(tag.len());
+            let (name, attributes) = tag.split_at(name);
+            return (name == b"svg" || name.ends_with(b":svg")).then_some(attributes);
+        };
+        text = &text[length..];
+    }
+}
+
+/// The place of the `>` that is outside of quotes, and of brackets if those count.
+fn markup_length(text: &[u8], brackets: bool) -> Option<usize> {
+    let (mut quote, mut depth) = (None, 0);
+    text.iter().position(|&c| {
+        match (quote, c) {
+            (Some(open), _) if c == open => quote = None,
+            (Some(_), _) => {}
+            (None, b'"' | b'\'') => quote = Some(c),
+            (None, b'[') if brackets => depth += 1,
+            (None, b']') if brackets => depth -= 1,
+            (None, b'>') => return depth <= 0,
+            _ => {}
+        }
+        false
+    })
+}
+
+fn size(tag: &[u8]) -> (f64, f64) {
+    let side = |name| attribute(tag, name).and_then(length_px);
+    let view_box = attribute(tag, b"viewBox").and_then(view_box_size);
+    match (side(b"width"), side(b"height"), view_box) {
+        (Some(width), Some(height), _) => (width, height),
+        (Some(width), None, Some((w, h))) => (width, width * h / w),
+        (None, Some(height), Some((w, h))) => (height * w / h, height),
+        (None, None, Some(size)) => size,
+        (width, height, None) => (width.unwrap_or(DEFAULT_SIZE.0), height.unwrap_or(DEFAULT_SIZE.1)),
+    }
+}
+
+/// The value of an attribute without a namespace.
+fn attribute<'a>(mut tag: &'a [u8], wanted: &[u8]) -> Option<&'a str> {
+    loop {
+        let (name, rest) = split_at_byte(tag, b'=')?;
+        let (&quote, rest) = rest.trim_ascii_start().split_first()?;
+        let (value, rest) = split_at_byte(rest, quote)?;
+        if name.trim_ascii() == wanted {
+            return std::str::from_utf8(value.trim_ascii()).ok();
+        }
+        tag = rest;
+    }
+}
+
+fn split_at_byte(text: &[u8], byte: u8) -> Option<(&[u8], &[u8])> {
+    let at = text.iter().position(|&c| c == byte)?;
+    Some((&text[..at], &text[at + 1..]))
+}
+
+/// A length in CSS pixels; `None` if it is no positive number, or relative to something outside the file.
+fn length_px(value: &str) -> Option<f64> {
+    /// Units of CSS in pixels; those of fonts at the default size.
+    const UNITS: [(&str, f64); 8] = [
+        ("px", 1.0),
+        ("pt", 4.0 / 3.0),
+        ("pc", 16.0),
+        ("mm", 96.0 / 25.4),
+        ("cm", 96.0 / 2.54),
+        ("in", 96.0),
+        ("em", 16.0),
+        ("ex", 8.0),
+    ];
+    let unit = UNITS.iter().find_map(|(unit, px)| value.strip_suffix(unit).map(|number| (number, *px)));
+    let (number, px) = unit.unwrap_or((value, 1.0));
+    positive(number.trim_end()).map(|number| number * px)
+}
+
+fn view_box_size(value: &str) -> Option<(f64, f64)> {
+    let mut numbers = value.split(|c: char| c == ',' || c.is_ascii_whitespace()).filter(|number| !number.is_empty());
+    let size = (positive(numbers.nth(2)?)?, positive(numbers.next()?)?);
+    numbers.next().is_none().then_some(size)
+}
+
+fn positive(number: &str) -> Option<f64> {
+    number.parse().ok().filter(|&number: &f64| number.is_finite() && number > 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{control::Unattended, limits::Limits};
+
+    fn probed(text: &[u8]) -> Result<(u32, u32)> {
+        let info = probe(text, Run { limits: &Limits::default(), control: &Unattended })?;
+        Ok((info.width, info.height))
+    }
+
+    #[test]
+    fn the_size_comes_from_the_attributes_then_from_the_view_box_then_from_the_default() {
+        let cases = [
+            ("<svg width='20' height=\"10.2px\"/>", (20, 11)),
+            ("<svg\n width = '1in' height='2.54cm'>", (96, 96)),
+            ("<svg viewBox='0 0 40,20'/>", (40, 20)),
+            ("<svg width='20' viewBox='0 0 40 20'/>", (20, 10)),
+            ("<svg height='100%' width='100%' viewBox='-5 -5 40 20'/>", (40, 20)),
+            ("<svg width='-4' height='0' stroke-width='7'/>", (300, 150)),
+            ("<svg/>", (300, 150)),
+            ("<svg viewBox='0 0 0 20'/>", (300, 150)),
+            ("<svg width='1e30' height='1'/>", (u32::MAX, 1)),
+        ];
+        for (text, size) in cases {
+            assert_eq!(probed(text.as_bytes()).unwrap(), size, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_root_element_is_found_behind_every_usual_prologue() {
+        let utf16: Vec<u8> = [0xFF, 0xFE]
+            .into_iter()
+            .chain("<svg width='7' height='8'>".encode_utf16().flat_map(u16::to_le_bytes))
+            .collect();
+        let cases: [&[u8]; 6] = [
+            b"\xEF\xBB\xBF<?xml version='1.0'?>\n<svg width='7' height='8'>",
+            b"<!-- <svg width='1' height='1'> --><svg width='7' height='8'/>",
+            b"<!DOCTYPE svg [<!ENTITY a '<svg width=\"1\">'><!ENTITY b \"]>\">]><svg width='7' height='8'>",
+            b"<s:svg title='a > b' width='7' height='8' xmlns:s='http://www.w3.org/2000/svg'>",
+            b"<svg\txlink:width='1' width='7' height='8'>",
+            &utf16,
+        ];
+        for case in cases {
+            assert_eq!(probed(case).unwrap(), (7, 8), "{:?}", String::from_utf8_lossy(case));
+        }
+    }
+
+    #[test]
+    fn a_root_element_that_does_not_end_or_is_something_else_is_an_error() {
+        for text in ["<svg width='1", "<html/>", "", "<!-- ", "<?xml", "<!DOCTYPE svg [", "<"] {
+            assert!(matches!(probed(text.as_bytes()), Err(Error::Input { .. })), "{text}");
+        }
+    }
+
+    #[test]
+    fn gzipped_files_are_unsupported_by_name() {
+        assert_eq!(probed(b"\x1F\x8B\x08").unwrap_err().to_string(), "gzipped SVG is not supported");
+    }
+}

@@ -1,0 +1,178 @@
+//! The metadata chunks of a WebP file: profile, EXIF, XMP and comments of our own.
+//!
+//! The format has no place for comments. They are kept one in each chunk `LPDY` behind the image, which every reader
+//! skips as unknown, also in the simple layout, where nothing announces it: 8 bytes and the text, padded to an even number.
+
+use super::{
+    Webp,
+    riff::{CHUNK_HEADER, Content, File, Flags, FourCc, Image},
+};
+use crate::{
+    codec::Container,
+    control::Run,
+    error::{Error, Result},
+    format::Format,
+    picture::Metadata,
+};
+
+/// Holds one comment as UTF-8.
+const COMMENT: FourCc = *b"LPDY";
+/// What some writers put before EXIF, as in a JPEG.
+const EXIF_PREFIX: &[u8] = b"Exif\0\0";
+
+impl Container for Webp {
+    fn format(&self) -> Format {
+        Format::Webp
+    }
+
+    fn metadata(&self, bytes: &[u8], run: Run<'_>) -> Result<Metadata> {
+        Ok(metadata(&File::parse(bytes)?, run))
+    }
+
+    /// IPTC and notices have no place in a WebP file and are left out; so are empty blocks.
+    fn with_metadata(&self, bytes: &[u8], metadata: &Metadata, run: Run<'_>) -> Result<Vec<u8>> {
+        write(&File::parse(bytes)?, metadata, run)
+    }
+}
+
+/// All metadata of `file`.
+pub(super) fn metadata(file: &File<'_>, run: Run<'_>) -> Metadata {
+    Metadata {
+        icc: block(file, Flags::ICC, *b"ICCP", run).map(<[u8]>::to_vec),
+        xmp: block(file, Flags::XMP, *b"XMP ", run).map(<[u8]>::to_vec),
+        comments: comments(file, run),
+        ..exif(file, run)
+    }
+}
+
+/// The EXIF block of `file` alone.
+pub(super) fn exif(file: &File<'_>, run: Run<'_>) -> Metadata {
+    let exif = block(file, Flags::EXIF, *b"EXIF", run).and_then(tiff).map(<[u8]>::to_vec);
+    Metadata { exif, ..Metadata::default() }
+}
+
+fn block<'a>(file: &File<'a>, flag: u8, id: FourCc, run: Run<'_>) -> Option<&'a [u8]> {
+    file.announced(flag, id).filter(|data| !data.is_empty() && run.limits.check_metadata(data.len()).is_ok())
+}
+
+/// EXIF from its TIFF header on, `None` if there is no such header.
+fn tiff(exif: &[u8]) -> Option<&[u8]> {
+    let exif = exif.strip_prefix(EXIF_PREFIX).unwrap_or(exif);
+    (exif.starts_with(b"II*\0") || exif.starts_with(b"MM\0*")).then_some(exif)
+}
+
+/// The comments, as many of the first ones as the limit on metadata holds.
+fn comments(file: &File<'_>, run: Run<'_>) -> Vec<String> {
+    let mut total = 0;
+    file.chunks()
+        .flatten()
+        .filter(|chunk| chunk.id == COMMENT)
+        .take_while(|chunk| {
+            total += CHUNK_HEADER + chunk.data.len();
+            run.limits.check_metadata(total).is_ok()
+        })
+        .filter_map(|chunk| std::str::from_utf8(chunk.data).ok().map(Into::into))
+        .collect()
+}
+
+/// `file` with exactly `metadata`, in the simple layout if that can hold it.
+pub(super) fn write(file: &File<'_>, metadata: &Metadata, run: Run<'_>) -> Result<Vec<u8>> {
+    let present =
+        |block: &Option<Vec<u8>>, flag| block.as_ref().map_or(0, |data| if data.is_empty() { 0 } else { flag });
+    let mut flags =
+        present(&metadata.icc, Flags::ICC) | present(&metadata.exif, Flags::EXIF) | present(&metadata.xmp, Flags::XMP);
+    let mut extended = flags != 0;
+    match file.content {
+        Content::Still(image) => {
+            flags |= if image.header.alpha { Flags::ALPHA } else { 0 };
+            extended |= image.alpha.is_some();
+        }
+        Content::Animation(_) => {
+            flags |= Flags::ANIMATION | (file.flags.0 & Flags::ALPHA);
+            extended = true;
+        }
+    }
+    let mut out = Writer::default();
+    if extended {
+        let (w, h) = ((file.width - 1).to_le_bytes(), (file.height - 1).to_le_bytes());
+        out.chunk(*b"VP8X", &[&[flags, 0, 0, 0], &w[..3], &h[..3]].concat());
+    }
+    out.block(*b"ICCP", &metadata.icc);
+    match file.content {
+        Content::Still(image) => out.image(&image),
+        Content::Animation(control) => {
+            out.chunk(*b"ANIM", control);
+            file.for_each_frame(run, |frame| {
+                out.nested(*b"ANMF", |out| {
+                    out.0.extend_from_slice(frame.header);
+                    out.image(&frame.image);
+                });
+            })?;
+        }
+    }
+    out.block(*b"EXIF", &metadata.exif);
+    out.block(*b"XMP ", &metadata.xmp);
+    for comment in &metadata.comments {
+        out.chunk(COMMENT, comment.as_bytes());
+    }
+    out.finish()
+}
+
+/// A simple file of the image alone.
+pub(super) fn bare(file: &File<'_>, run: Run<'_>) -> Result<Vec<u8>> {
+    write(file, &Metadata::default(), run)
+}
+
+/// The chunks of a file, behind its header.
+struct Writer(Vec<u8>);
+
+impl Default for Writer {
+    fn default() -> Self {
+        Self(b"RIFF\0\0\0\0WEBP".to_vec())
+    }
+}
+
+impl Writer {
+    /// Lengths are settled by [`finish`](Self::finish): where one did not fit, the whole file does not either.
+    fn chunk(&mut self, id: FourCc, data: &[u8]) {
+        self.nested(id, |out| out.0.extend_from_slice(data));
+    }
+
+    /// A chunk whose data `fill` appends.
+    fn nested(&mut self, id: FourCc, fill: impl FnOnce(&mut Self)) {
+        self.0.extend_from_slice(&id);
+        self.0.extend_from_slice(&[0; 4]);
+        let start = self.0.len();
+        fill(self);
+        let length = self.0.len() - start;
+        self.0[start - 4..start].copy_from_slice(&(length as u32).to_le_bytes());
+        if length % 2 == 1 {
+            self.0.push(0);
+        }
+    }
+
+    fn block(&mut self, id: FourCc, block: &Option<Vec<u8>>) {
+        if let Some(data) = block.as_deref().filter(|data| !data.is_empty()) {
+            self.chunk(id, data);
+        }
+    }
+
+    fn image(&mut self, image: &Image<'_>) {
+        if let Some(alpha) = image.alpha {
+            self.chunk(*b"ALPH", alpha);
+        }
+        self.chunk(image.id(), image.data);
+    }
+
+    /// Fills in the length of the whole.
+    fn finish(mut self) -> Result<Vec<u8>> {
+        /// The specification's ceiling on the length in the header.
+        const MOST: u64 = (1 << 32) - 10;
+        let length = (self.0.len() - 8) as u64;
+        if length > MOST {
+            return Err(Error::Limit { limit: "WebP file bytes", wanted: length, allowed: MOST });
+        }
+        self.0[4..8].copy_from_slice(&(length as u32).to_le_bytes());
+        Ok(self.0)
+    }
+}

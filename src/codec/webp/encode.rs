@@ -1,0 +1,88 @@
+//! Pixels to WebP stills.
+
+use super::{
+    Webp, decode,
+    libwebp::{self, Config, Pixels, Source},
+};
+use crate::{
+    codec::{Encode, EncodeOptions, WebpCoding, WebpOptions},
+    control::Run,
+    error::{Error, Result},
+    format::Format,
+    picture::{Channels, Frames, Picture},
+};
+
+/// The format's ceiling on both sides, in pixels.
+const MOST_SIDE_PX: u32 = 16_383;
+
+impl Encode for Webp {
+    fn format(&self) -> Format {
+        Format::Webp
+    }
+
+    fn encode(&self, frames: &mut dyn Frames, options: &EncodeOptions, run: Run<'_>) -> Result<Vec<u8>> {
+        let EncodeOptions::Webp(options) = options else {
+            return Err(Error::unsupported(format!("writing WEBP with options for {}", options.format())));
+        };
+        let config = config(options)?;
+        run.check()?;
+        let mut source = match frames.next(run)? {
+            Some(frame) => import(&frame.picture, needs_argb(options))?,
+            None => return Err(Error::unsupported("a WebP without frames")),
+        };
+        if frames.next(run)?.is_some() {
+            return Err(decode::animated());
+        }
+        source.encode(&config, run)
+    }
+}
+
+/// Copies a picture into the memory of libwebp. Gray becomes RGB; alpha that is opaque everywhere is left out.
+pub(super) fn import(picture: &Picture, argb: bool) -> Result<Source> {
+    let (width, height) = (picture.width(), picture.height());
+    for (limit, side) in [("WebP width in pixels", width), ("WebP height in pixels", height)] {
+        if side > MOST_SIDE_PX {
+            return Err(Error::Limit { limit, wanted: side.into(), allowed: MOST_SIDE_PX.into() });
+        }
+    }
+    let Some(samples) = picture.eight() else { return Err(Error::unsupported("16-bit WebP")) };
+    match picture.channels() {
+        Channels::Cmyk => Err(Error::unsupported("CMYK WebP")),
+        Channels::Gray => import(&picture.clone().into_channels(Channels::Rgb), argb),
+        Channels::GrayAlpha => import(&picture.clone().into_channels(Channels::Rgba), argb),
+        Channels::Rgb => Source::import(samples, width, height, Pixels::Rgb, argb),
+        Channels::Rgba if picture.is_opaque() => Source::import(samples, width, height, Pixels::Rgbx, argb),
+        Channels::Rgba => Source::import(samples, width, height, Pixels::Rgba, argb),
+    }
+}
+
+/// Whether libwebp must see the colours as they are.
+const fn needs_argb(options: &WebpOptions) -> bool {
+    matches!(options.coding, WebpCoding::Lossless { .. } | WebpCoding::Lossy { sharp_yuv: true, .. })
+}
+
+/// libwebp's own terms for `options`.
+pub(super) fn config(options: &WebpOptions) -> Result<Config> {
+    let mut config = libwebp::default_config()?;
+    config.method = options.method.into();
+    match options.coding {
+        WebpCoding::Lossy { quality, sharp_yuv, noise_shaping, filter_strength, filter_sharpness, alpha_quality } => {
+            if !(0.0..=100.0).contains(&quality) {
+                return Err(Error::unsupported(format!("WebP quality {quality}")));
+            }
+            config.quality = quality;
+            config.use_sharp_yuv = sharp_yuv.into();
+            config.sns_strength = noise_shaping.into();
+            config.filter_strength = filter_strength.into();
+            config.filter_sharpness = filter_sharpness.into();
+            config.alpha_quality = alpha_quality.into();
+        }
+        WebpCoding::Lossless { near_lossless, exact, effort } => {
+            config.lossless = 1;
+            config.quality = effort.into();
+            config.near_lossless = near_lossless.into();
+            config.exact = exact.into();
+        }
+    }
+    Ok(config)
+}

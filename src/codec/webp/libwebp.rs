@@ -1,0 +1,245 @@
+//! libwebp behind safe functions: all unsafe code of this codec.
+#![allow(unsafe_code, reason = "libwebp is a C library")]
+
+use std::{
+    any::Any,
+    ffi::{c_int, c_void},
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    ptr::NonNull,
+    slice,
+};
+
+use libwebp_sys as sys;
+
+pub(super) use libwebp_sys::WebPConfig as Config;
+
+use super::riff::damaged;
+use crate::{
+    control::Run,
+    error::{Error, Result},
+    format::Format,
+};
+
+/// The defaults of libwebp: lossy, quality 75, method 4.
+pub(super) fn default_config() -> Result<Config> {
+    Config::new().map_err(|()| Error::internal("setting up libwebp", "its version is not the one that was built for"))
+}
+
+/// Decodes `coded`, the chunks of one image from `ALPH`, `VP8 ` or `VP8L` on, into rows of RGB, or RGBA if `alpha`.
+/// `width` and `height` are those of the image's header, checked against the limits.
+pub(super) fn decode(coded: &[u8], width: u32, height: u32, alpha: bool, run: Run<'_>) -> Result<Vec<u8>> {
+    /// Pixels decoded between two questions whether to go on: 15 ms at the 35 MP/s of detailed pictures.
+    const STRIDE_PIXELS: u64 = 1 << 19;
+    let channels: u32 = if alpha { 4 } else { 3 };
+    let pixels = u64::from(width) * u64::from(height);
+    let mut samples = vec![0; (pixels * u64::from(channels)) as usize];
+    let mut decoder = Decoder::new(&mut samples, width * channels, alpha)?;
+    let pieces = pixels.div_ceil(STRIDE_PIXELS) as usize;
+    let piece = coded.len().div_ceil(pieces.max(1)).max(1);
+    let mut end = 0;
+    loop {
+        run.check()?;
+        end = coded.len().min(end + piece);
+        match decoder.update(&coded[..end]) {
+            sys::VP8StatusCode::VP8_STATUS_OK => break,
+            sys::VP8StatusCode::VP8_STATUS_SUSPENDED if end < coded.len() => {}
+            status => return Err(decoding_error(status)),
+        }
+    }
+    let rows = decoder.rows();
+    if rows != height {
+        return Err(damaged(format!("ends after {rows} of {height} rows")));
+    }
+    drop(decoder);
+    Ok(samples)
+}
+
+fn decoding_error(status: sys::VP8StatusCode) -> Error {
+    use sys::VP8StatusCode as Status;
+    let said = format!("{status:?}");
+    match status {
+        Status::VP8_STATUS_OUT_OF_MEMORY => Error::internal("decoding WebP", said),
+        Status::VP8_STATUS_SUSPENDED | Status::VP8_STATUS_NOT_ENOUGH_DATA => {
+            Error::damaged(Format::Webp, "has image data that ends before the last row", said)
+        }
+        _ => Error::damaged(Format::Webp, "has image data that cannot be decoded", said),
+    }
+}
+
+/// An incremental decoder that writes into samples of the caller.
+struct Decoder<'a> {
+    decoder: NonNull<sys::WebPIDecoder>,
+    /// Holds on to the samples that the decoder writes to.
+    _samples: &'a mut [u8],
+}
+
+impl<'a> Decoder<'a> {
+    /// libwebp checks on its own that what it decodes fits `samples` with rows of `stride` bytes.
+    fn new(samples: &'a mut [u8], stride: u32, alpha: bool) -> Result<Self> {
+        let mode = if alpha { sys::WEBP_CSP_MODE::MODE_RGBA } else { sys::WEBP_CSP_MODE::MODE_RGB };
+        let stride = c_int::try_from(stride).map_err(|error| Error::internal("decoding WebP", error))?;
+        // SAFETY: pointer and length are those of one exclusive slice, which the result borrows for as long as it lives.
+        let decoder = unsafe { sys::WebPINewRGB(mode, samples.as_mut_ptr(), samples.len(), stride) };
+        let decoder = NonNull::new(decoder).ok_or_else(|| Error::internal("decoding WebP", "out of memory"))?;
+        Ok(Self { decoder, _samples: samples })
+    }
+
+    /// Goes on with `data`: what was given before and more behind it, at the same address.
+    fn update(&mut self, data: &[u8]) -> sys::VP8StatusCode {
+        // SAFETY: the decoder is alive; it reads `data` during this call only, as each call hands over the whole anew.
+        unsafe { sys::WebPIUpdate(self.decoder.as_ptr(), data.as_ptr(), data.len()) }
+    }
+
+    /// Rows written so far.
+    fn rows(&self) -> u32 {
+        let mut rows: c_int = 0;
+        let none = std::ptr::null_mut();
+        // SAFETY: the decoder is alive; `rows` is written to, the other results are not asked for.
+        unsafe { sys::WebPIDecGetRGB(self.decoder.as_ptr(), &raw mut rows, none, none, none) };
+        u32::try_from(rows).unwrap_or(0)
+    }
+}
+
+impl Drop for Decoder<'_> {
+    fn drop(&mut self) {
+        // SAFETY: made by `WebPINewRGB`, deleted here and nowhere else.
+        unsafe { sys::WebPIDelete(self.decoder.as_ptr()) }
+    }
+}
+
+/// How the four or three bytes of a pixel are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pixels {
+    Rgb,
+    /// Alpha is ignored: the picture is opaque.
+    Rgbx,
+    Rgba,
+}
+
+/// A picture in the memory of libwebp, ready to be encoded, also more than once.
+pub(super) struct Source(Box<sys::WebPPicture>);
+
+impl Source {
+    /// Copies rows of 8-bit samples. `argb` keeps them as they are, for lossless coding and sharp conversion; otherwise
+    /// they are converted to YUV 4:2:0 at once.
+    pub(super) fn import(samples: &[u8], width: u32, height: u32, pixels: Pixels, argb: bool) -> Result<Self> {
+        let channels: u32 = if pixels == Pixels::Rgb { 3 } else { 4 };
+        let stride = u64::from(width) * u64::from(channels);
+        if samples.len() as u64 != stride * u64::from(height) {
+            let length = samples.len();
+            return Err(Error::internal("encoding WebP", format!("{length} samples for {width}x{height} {pixels:?}")));
+        }
+        let number = |n: u64| c_int::try_from(n).map_err(|error| Error::internal("encoding WebP", error));
+        let picture = sys::WebPPicture::new();
+        let mut picture = Box::new(picture.map_err(|()| Error::internal("setting up libwebp", "wrong version"))?);
+        picture.use_argb = c_int::from(argb);
+        (picture.width, picture.height) = (number(width.into())?, number(height.into())?);
+        let mut source = Self(picture);
+        let import = match pixels {
+            Pixels::Rgb => sys::WebPPictureImportRGB,
+            Pixels::Rgbx => sys::WebPPictureImportRGBX,
+            Pixels::Rgba => sys::WebPPictureImportRGBA,
+        };
+        // SAFETY: the picture was initialised by libwebp, and `samples` has `height` rows of `stride` bytes, as checked.
+        if unsafe { import(&raw mut *source.0, samples.as_ptr(), number(stride)?) } == 0 {
+            return Err(encoding_error(source.0.error_code));
+        }
+        Ok(source)
+    }
+
+    /// A whole simple or extended file.
+    pub(super) fn encode(&mut self, config: &Config, run: Run<'_>) -> Result<Vec<u8>> {
+        let mut output = Output::new();
+        let mut watcher = Watcher { run, stopped: None, panic: None };
+        let picture = &mut *self.0;
+        picture.writer = Some(sys::WebPMemoryWrite);
+        picture.custom_ptr = (&raw mut *output.0).cast::<c_void>();
+        picture.progress_hook = Some(go_on);
+        picture.user_data = (&raw mut watcher).cast::<c_void>();
+        // SAFETY: configuration and picture are initialised (both are checked again by libwebp); writer and watcher, which
+        // are reached through the picture during this call only, outlive it.
+        let done = unsafe { sys::WebPEncode(config, &raw mut *picture) } != 0;
+        (picture.custom_ptr, picture.user_data) = (std::ptr::null_mut(), std::ptr::null_mut());
+        (picture.writer, picture.progress_hook) = (None, None);
+        if let Some(panic) = watcher.panic {
+            resume_unwind(panic);
+        }
+        match watcher.stopped {
+            Some(error) => Err(error),
+            None if done => Ok(output.bytes().to_vec()),
+            None => Err(encoding_error(self.0.error_code)),
+        }
+    }
+}
+
+impl Drop for Source {
+    fn drop(&mut self) {
+        // SAFETY: initialised by libwebp, and freed here and nowhere else.
+        unsafe { sys::WebPPictureFree(&raw mut *self.0) }
+    }
+}
+
+fn encoding_error(code: sys::WebPEncodingError) -> Error {
+    use sys::WebPEncodingError as Code;
+    match code {
+        Code::VP8_ENC_ERROR_INVALID_CONFIGURATION => Error::unsupported("WebP with options out of their range"),
+        Code::VP8_ENC_ERROR_BAD_DIMENSION => Error::unsupported("a WebP of this size"),
+        Code::VP8_ENC_ERROR_PARTITION0_OVERFLOW
+        | Code::VP8_ENC_ERROR_PARTITION_OVERFLOW
+        | Code::VP8_ENC_ERROR_FILE_TOO_BIG => Error::unsupported("a WebP with that much detail"),
+        code => Error::internal("encoding WebP", format!("{code:?}")),
+    }
+}
+
+/// What libwebp writes to.
+struct Output(Box<sys::WebPMemoryWriter>);
+
+impl Output {
+    fn new() -> Self {
+        let mut writer =
+            Box::new(sys::WebPMemoryWriter { mem: std::ptr::null_mut(), size: 0, max_size: 0, pad: [0; 1] });
+        // SAFETY: the writer is a valid place for libwebp to initialise.
+        unsafe { sys::WebPMemoryWriterInit(&raw mut *writer) };
+        Self(writer)
+    }
+
+    fn bytes(&self) -> &[u8] {
+        if self.0.mem.is_null() {
+            return &[];
+        }
+        // SAFETY: libwebp has written `size` bytes at `mem`, which lives until this is dropped.
+        unsafe { slice::from_raw_parts(self.0.mem, self.0.size) }
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        // SAFETY: initialised by libwebp, and freed here and nowhere else.
+        unsafe { sys::WebPMemoryWriterClear(&raw mut *self.0) }
+    }
+}
+
+/// Whom libwebp's progress reports reach.
+struct Watcher<'a> {
+    run: Run<'a>,
+    stopped: Option<Error>,
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+/// Asks the host whether to go on; 0 ends the encoding. A panic of the host's must not unwind through C.
+extern "C" fn go_on(_percent: c_int, picture: *const sys::WebPPicture) -> c_int {
+    // SAFETY: libwebp hands over the picture that `Source::encode` gave it, whose `user_data` is the watcher there; nothing
+    // else reaches it meanwhile.
+    let watcher = unsafe { &mut *(*picture).user_data.cast::<Watcher<'_>>() };
+    match catch_unwind(AssertUnwindSafe(|| watcher.run.check())) {
+        Ok(Ok(())) => 1,
+        Ok(Err(error)) => {
+            watcher.stopped = Some(error);
+            0
+        }
+        Err(panic) => {
+            watcher.panic = Some(panic);
+            0
+        }
+    }
+}

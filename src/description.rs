@@ -1,0 +1,111 @@
+//! What a result tells of its input and output: the `input` and `output` objects of the interface.
+
+use serde::Serialize;
+use sha1::{Digest, Sha1};
+
+use crate::{codec::Info, format::Format};
+
+/// A file as described to clients. What a format has no notion of is `None`, and `null` in JSON.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Description {
+    /// File name, `image.<ext>` for nameless uploads.
+    pub name: String,
+    /// `JPEG`, `PNG`, `APNG`, `GIF`, `WEBP`, `SVG`, `AVIF`.
+    pub format: &'static str,
+    /// Width in pixels; of inputs as stored, before orientation.
+    pub width: u32,
+    /// Height in pixels; of inputs as stored, before orientation.
+    pub height: u32,
+    /// Frames; 1 for a still.
+    pub frames: u32,
+    /// `RGB`, `GRAY`, `CMYK`, `INDEXED`.
+    pub colorspace: &'static str,
+    /// Progressive or interlaced.
+    pub interlaced: Option<bool>,
+    /// Chroma subsampling: `4:2:0`.
+    pub sampling: Option<String>,
+    /// Bits a pixel.
+    pub depth: u16,
+    /// Estimated JPEG quality, 1 to 100.
+    pub quality: Option<u8>,
+    /// File size.
+    pub bytes: u64,
+    /// SHA-1 of the file, in hexadecimal.
+    pub sha1: String,
+    /// Outputs: SSIMULACRA2 against the processed picture before encoding, to two decimals; 100 is identical.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// Outputs: what did not go as one might expect, in sentences.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warnings: Option<Vec<String>>,
+}
+
+impl Description {
+    /// Describes the file `bytes`, whose headers say `info`.
+    pub(crate) fn new(name: String, info: Info, bytes: &[u8]) -> Self {
+        Self {
+            name,
+            format: info.format.name(),
+            width: info.width,
+            height: info.height,
+            frames: info.frames,
+            colorspace: info.colour.name(),
+            interlaced: info.interlaced,
+            sampling: info.sampling,
+            depth: info.bits_per_pixel,
+            quality: info.quality,
+            bytes: bytes.len() as u64,
+            sha1: Sha1::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect(),
+            score: None,
+            warnings: None,
+        }
+    }
+}
+
+/// The last path segment of `name`, or `image.<ext>` where there is none.
+pub(crate) fn input_name(name: Option<&str>, format: Format) -> String {
+    name.and_then(|name| name.rsplit(['/', '\\']).next())
+        .filter(|name| !name.is_empty())
+        .map_or_else(|| format!("image.{}", format.extension()), str::to_owned)
+}
+
+/// The input's base name with the output format's extension; an extension that already names the format stays.
+pub(crate) fn output_name(input: &str, format: Format) -> String {
+    let (base, extension) = match input.rsplit_once('.') {
+        Some((base, extension)) if !base.is_empty() => (base, extension),
+        _ => (input, ""),
+    };
+    let fits = |known: &str| extension.eq_ignore_ascii_case(known);
+    if fits(format.extension()) || format == Format::Jpeg && fits("jpeg") || format == Format::Apng && fits("apng") {
+        return input.to_owned();
+    }
+    format!("{base}.{}", format.extension())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_output_keeps_the_base_name_and_names_its_format() {
+        let cases = [
+            ("photo.JPG", Format::Jpeg, "photo.JPG"),
+            ("photo.jpeg", Format::Jpeg, "photo.jpeg"),
+            ("photo.jpeg", Format::Webp, "photo.webp"),
+            ("archive.tar.png", Format::Jpeg, "archive.tar.jpg"),
+            ("plain", Format::Png, "plain.png"),
+            (".hidden", Format::Png, ".hidden.png"),
+        ];
+        for (input, format, expected) in cases {
+            assert_eq!(output_name(input, format), expected);
+        }
+    }
+
+    #[test]
+    fn only_the_last_segment_of_a_path_is_a_name() {
+        assert_eq!(input_name(Some("a/b\\c.png"), Format::Png), "c.png");
+        assert_eq!(input_name(Some("a/"), Format::Png), "image.png");
+        assert_eq!(input_name(None, Format::Jpeg), "image.jpg");
+    }
+}

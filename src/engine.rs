@@ -1,0 +1,210 @@
+//! The way of an image, from bytes and a request to better bytes.
+
+use crate::{
+    codec::{Codecs, ColourModel, Info},
+    control::{Control, Run, Stage},
+    description::{Description, input_name, output_name},
+    error::{Error, Result},
+    format::{Format, sniff},
+    limits::Limits,
+    optimize::{Goal, Mark, Optimised, Task, optimise},
+    picture::{Converted, Metadata, Picture, srgb_profile, to_srgb},
+    plan::{Plan, plan},
+    request::Request,
+};
+
+/// A source: its bytes, and the file name that results should be named after.
+#[derive(Debug, Clone, Copy)]
+pub struct Input<'a> {
+    /// The file, of any supported format; recognised by content.
+    pub bytes: &'a [u8],
+    /// A file name or path; only its last segment is used.
+    pub name: Option<&'a str>,
+}
+
+/// A finished result.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The file.
+    pub bytes: Vec<u8>,
+    /// What came in.
+    pub input: Description,
+    /// What came out, with its score and warnings.
+    pub output: Description,
+}
+
+/// Turns bytes and a request into better bytes. Synchronous, without global state; share one among threads.
+#[derive(Debug, Clone, Default)]
+pub struct Engine {
+    codecs: Codecs,
+    limits: Limits,
+}
+
+impl Engine {
+    /// With the codecs of this build and the default limits.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// With other limits.
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// With other codecs.
+    #[must_use]
+    pub fn with_codecs(self, codecs: Codecs) -> Self {
+        Self { codecs, ..self }
+    }
+
+    /// Does what `request` asks with `input`. Destinations and notifications are the caller's: `url`, `headers`, `store`
+    /// and `webhook` are not looked at.
+    ///
+    /// # Errors
+    /// [`Error::Request`] with every violation, [`Error::Input`] for damaged images, [`Error::Limit`] for what is too
+    /// large, [`Error::Unsupported`] for what this build cannot do, [`Error::Stopped`] when `control` says so.
+    pub fn process(&self, input: Input<'_>, request: &Request, control: &dyn Control) -> Result<Outcome> {
+        let run = Run { limits: &self.limits, control };
+        control.stage(Stage::Plan, 0.0);
+        run.check()?;
+        request.validate()?;
+        self.limits.check_source(input.bytes.len())?;
+        let format = sniff(input.bytes).ok_or_else(unrecognised)?;
+        let info = self.codecs.probe(format, input.bytes, run)?;
+        let plan = plan(request, &info, &self.codecs, run)?;
+        let work = Work { codecs: &self.codecs, bytes: input.bytes, info: &info, plan: &plan, run };
+        let done = work.do_it()?;
+        control.stage(Stage::Encode, 1.0);
+        self.describe(input, info, plan.format, done, run)
+    }
+
+    fn describe(&self, input: Input<'_>, info: Info, format: Format, done: Optimised, run: Run<'_>) -> Result<Outcome> {
+        let name = input_name(input.name, info.format);
+        let limits = self.limits.for_results();
+        let result = self.codecs.probe(format, &done.bytes, Run { limits: &limits, ..run })?;
+        let mut output = Description::new(output_name(&name, format), result, &done.bytes);
+        output.score = Some((done.score * 100.0).round() / 100.0);
+        output.warnings = Some(done.warnings);
+        Ok(Outcome { bytes: done.bytes, input: Description::new(name, info, input.bytes), output })
+    }
+}
+
+fn unrecognised() -> Error {
+    Error::Input { format: None, problem: "is in no format known here".into(), source: None }
+}
+
+/// Whether a file ends as its format wants. One that lacks no more than its end opens, and is not passed on like that.
+fn is_closed(format: Format, bytes: &[u8]) -> bool {
+    match format {
+        Format::Jpeg => bytes.ends_with(&[0xFF, 0xD9]),
+        Format::Png => bytes.ends_with(b"\0\0\0\0IEND\xAE\x42\x60\x82"),
+        _ => true,
+    }
+}
+
+/// One source on its way.
+struct Work<'a> {
+    codecs: &'a Codecs,
+    bytes: &'a [u8],
+    info: &'a Info,
+    plan: &'a Plan,
+    run: Run<'a>,
+}
+
+impl Work<'_> {
+    fn do_it(&self) -> Result<Optimised> {
+        let metadata = self.codecs.metadata(self.info.format, self.bytes, self.run)?;
+        if let Some(kept) = self.already_done(&metadata)? {
+            return Ok(kept);
+        }
+        if self.plan.leaves_pixels_alone() {
+            self.run.control.stage(Stage::Optimise, 0.1);
+            return self.passed_on(&metadata);
+        }
+        let (picture, warnings) = self.picture(&metadata)?;
+        self.run.control.stage(Stage::Optimise, 0.3);
+        let task = Task {
+            codecs: self.codecs,
+            picture: &picture,
+            format: self.plan.format,
+            goal: self.plan.goal,
+            interlaced: self.plan.interlaced,
+        };
+        let limits = self.run.limits.for_results();
+        let mut done = optimise(&task, Run { limits: &limits, ..self.run })?;
+        let mut kept = metadata.kept(self.plan.keep, false);
+        kept.icc = self.plan.keep.profile.then(srgb_profile).transpose()?;
+        done.bytes = self.marked(self.plan.format, &done.bytes, kept, self.plan.goal)?;
+        done.warnings.splice(0..0, warnings);
+        // Without loss no file shrinks to half, so that there is no need to try.
+        if self.plan.may_keep_source && done.bytes.len() * 2 > self.bytes.len() {
+            let passed_on = self.passed_on(&metadata)?;
+            if passed_on.bytes.len() <= done.bytes.len() {
+                return Ok(passed_on);
+            }
+        }
+        Ok(done)
+    }
+
+    /// Our own result of the same request, recognised by its mark: only metadata may still go.
+    fn already_done(&self, metadata: &Metadata) -> Result<Option<Optimised>> {
+        if !self.plan.may_keep_source || self.info.interlaced.is_some_and(|stored| stored != self.plan.interlaced) {
+            return Ok(None);
+        }
+        let Some(mark) = metadata.comments.iter().find_map(|comment| Mark::parse(comment)) else { return Ok(None) };
+        let mut unmarked = metadata.clone();
+        unmarked.comments.retain(|comment| Mark::parse(comment).is_none());
+        let bytes = self.codecs.with_metadata(self.info.format, self.bytes, &unmarked, self.run)?;
+        let mut goals = [Some(self.plan.goal), self.plan.done_before].into_iter().flatten();
+        let Some(goal) = goals.find(|goal| mark.vouches_for(*goal, &bytes)) else { return Ok(None) };
+        let bytes = self.marked(self.info.format, &bytes, unmarked.kept(self.plan.keep, true), goal)?;
+        Ok(Some(Optimised { bytes, score: 100.0, warnings: Vec::new() }))
+    }
+
+    /// The smallest file that has the stored pixels or coefficients: recompressed, or the source without what may be
+    /// stripped, or the source as it is. Each has a profile if one is asked for.
+    fn passed_on(&self, metadata: &Metadata) -> Result<Optimised> {
+        let mut kept = metadata.kept(self.plan.keep, true);
+        // Pixels without a profile are in sRGB; to gray or ink its profile does not fit.
+        let coloured = matches!(self.info.colour, ColourModel::Rgb | ColourModel::Indexed);
+        let unnamed = self.plan.keep.profile && kept.icc.is_none() && coloured;
+        if unnamed {
+            kept.icc = Some(srgb_profile()?);
+        }
+        let recompressed = self.codecs.recompress(self.info.format, self.bytes, self.plan.interlaced, self.run)?;
+        let mut best = self.marked(self.info.format, &recompressed, kept.clone(), self.plan.goal)?;
+        if self.plan.may_keep_source {
+            let stripped = self.codecs.with_metadata(self.info.format, self.bytes, &kept, self.run)?;
+            if stripped.len() <= best.len() {
+                best = stripped;
+            }
+            if self.bytes.len() < best.len() && !unnamed && is_closed(self.info.format, self.bytes) {
+                best = self.bytes.to_vec();
+            }
+        }
+        Ok(Optimised { bytes: best, score: 100.0, warnings: Vec::new() })
+    }
+
+    /// Decodes, converts to sRGB and runs the operations.
+    fn picture(&self, metadata: &Metadata) -> Result<(Picture, Vec<String>)> {
+        self.run.control.stage(Stage::Decode, 0.15);
+        let mut frames = self.codecs.frames(self.info.format, self.bytes, &self.plan.decode, self.run)?;
+        let frame = frames.next(self.run)?.ok_or_else(|| Error::input(self.info.format, "has no frame"))?;
+        self.run.control.stage(Stage::Operations, 0.25);
+        let (picture, converted) = to_srgb(frame.picture.into_owned(), metadata.icc.as_deref(), self.run)?;
+        let warnings = match converted {
+            Converted::Ignored => vec!["the embedded profile does not fit the picture and was ignored".to_owned()],
+            _ => Vec::new(),
+        };
+        let (picture, _) = self.plan.chain.start(picture, self.run)?;
+        Ok((picture, warnings))
+    }
+
+    /// The file with exactly `metadata` and the mark of `goal`.
+    fn marked(&self, format: Format, bytes: &[u8], mut metadata: Metadata, goal: Goal) -> Result<Vec<u8>> {
+        let unmarked = self.codecs.with_metadata(format, bytes, &metadata, self.run)?;
+        metadata.comments.push(Mark::new(goal, &unmarked).to_string());
+        self.codecs.with_metadata(format, &unmarked, &metadata, self.run)
+    }
+}

@@ -1,0 +1,153 @@
+//! Changing the size.
+
+mod attention;
+mod canvas;
+mod geometry;
+mod linear;
+
+use geometry::Placement;
+
+use super::{Apply, Operation};
+use crate::{
+    control::Run,
+    error::{Error, Result},
+    picture::{Channels, Layout, Picture},
+};
+
+/// How a picture meets the size that is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Fit {
+    /// Aspect kept, inside the box; a side that is not given follows the other.
+    #[default]
+    Inside,
+    /// Covers the box, the excess is cropped by gravity. Needs both sides.
+    Cover,
+    /// Exactly the box, aspect not kept. Needs both sides.
+    Stretch,
+    /// Inside the box, the rest is filled with the background. Needs both sides.
+    Pad,
+}
+
+/// Where to crop; padding is always even.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Gravity {
+    /// At a fixed place.
+    Fixed(Anchor, Anchor),
+    /// Where there is most to see: edges, saturation, skin.
+    Smart,
+}
+
+/// A place along one axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Anchor {
+    /// Left or top.
+    Start,
+    /// In the middle.
+    Middle,
+    /// Right or bottom.
+    End,
+}
+
+/// Lanczos3 in linear light with premultiplied alpha.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Resize {
+    /// Width in pixels, at least 1; `None` follows the height.
+    pub width: Option<u32>,
+    /// Height in pixels, at least 1; `None` follows the width.
+    pub height: Option<u32>,
+    /// How the picture meets the box.
+    pub fit: Fit,
+    /// Where to crop.
+    pub gravity: Gravity,
+    /// Whether a picture may be made larger than it is.
+    pub enlarge: bool,
+    /// Fill of padding, red, green, blue and straight alpha in sRGB.
+    pub background: [u8; 4],
+}
+
+impl Resize {
+    /// The smallest size at which a source of `width` x `height` may be decoded for this resize to lose nothing visible:
+    /// twice what the whole source is scaled to, before cropping. `None` where the source itself is not larger than that
+    /// on both sides. Both sizes are upright.
+    pub fn decode_at_least(&self, width: u32, height: u32) -> Option<(u32, u32)> {
+        let (w, h) = Placement::new(self, width, height).ok()?.scaled_source(width, height);
+        let least = (w.saturating_mul(2), h.saturating_mul(2));
+        (least.0 < width && least.1 < height).then_some(least)
+    }
+
+    /// The same for a source of `width` x `height`, with both sides settled. A source decoded at a reduced size has not
+    /// quite the same aspect; resized by this it has the very size that was planned for the full one.
+    ///
+    /// # Errors
+    /// As of [`Operation::layout`].
+    pub fn settled(self, width: u32, height: u32) -> Result<Self> {
+        let placement = Placement::new(&self, width, height)?;
+        let (width, height) = (Some(placement.canvas.0), Some(placement.canvas.1));
+        Ok(match self.fit {
+            Fit::Inside => Self { width, height, fit: Fit::Stretch, enlarge: true, ..self },
+            Fit::Cover | Fit::Stretch | Fit::Pad => Self { width, height, ..self },
+        })
+    }
+}
+
+impl Operation for Resize {
+    fn name(&self) -> &'static str {
+        "resize"
+    }
+
+    /// # Errors
+    /// [`Error::Request`] if a side that the mode needs is missing or 0.
+    fn layout(&self, input: Layout) -> Result<Layout> {
+        let placement = Placement::new(self, input.width, input.height)?;
+        let channels = match placement.is_padded() {
+            true => canvas::padded_channels(input.channels, self.background),
+            false => input.channels,
+        };
+        Ok(Layout { width: placement.canvas.0, height: placement.canvas.1, channels, depth: input.depth })
+    }
+
+    fn prepare(&self, first: &Picture, run: Run<'_>) -> Result<Box<dyn Apply>> {
+        let source = first.layout();
+        if source.channels == Channels::Cmyk {
+            return Err(Error::unsupported("resizing of CMYK pixels"));
+        }
+        run.limits.check_result(self.layout(source)?.width, self.layout(source)?.height)?;
+        let mut placement = Placement::new(self, source.width, source.height)?;
+        if self.fit == Fit::Cover && self.gravity == Gravity::Smart {
+            placement = attention::settle(first, placement, run)?;
+        }
+        Ok(Box::new(Prepared { placement, source, background: self.background }))
+    }
+}
+
+/// A resize of pictures of one size, from one place.
+#[derive(Debug)]
+struct Prepared {
+    placement: Placement,
+    source: Layout,
+    background: [u8; 4],
+}
+
+impl Apply for Prepared {
+    fn apply(&self, picture: Picture, run: Run<'_>) -> Result<Picture> {
+        run.check()?;
+        let layout = picture.layout();
+        if layout != self.source {
+            return Err(Error::internal(
+                "resizing",
+                format!("a frame is {layout:?} after a first of {:?}", self.source),
+            ));
+        }
+        let picture = match self.placement.is_unscaled() {
+            true => canvas::cropped(picture, &self.placement)?,
+            false => linear::resampled(&picture, &self.placement, run)?,
+        };
+        match self.placement.is_padded() {
+            true => canvas::padded(picture, &self.placement, self.background),
+            false => Ok(picture),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! Choosing colours: a median cut by variance, refined by k-means.
+
+use super::{
+    Palette,
+    histogram::{Bin, Histogram},
+    space::{Point, Points, colour, distance, point},
+};
+use crate::{control::Run, error::Result};
+
+/// Rounds of k-means; most palettes have settled by then.
+const ROUNDS: usize = 12;
+
+/// A palette of at most `size` colours, 1 to 256.
+pub(crate) fn cluster(histogram: &Histogram, size: usize, run: Run<'_>) -> Result<Palette> {
+    if histogram.bins.len() <= size {
+        return Ok(Palette { colours: histogram.bins.iter().map(|bin| bin.colour).collect() });
+    }
+    let mut centres = cut(&histogram.bins, size);
+    let mut owners = vec![0u8; histogram.bins.len()];
+    for _ in 0..ROUNDS {
+        run.check()?;
+        let index = Points::new(&centres);
+        let mut moved = false;
+        for (owner, bin) in owners.iter_mut().zip(&histogram.bins) {
+            let nearest = index.nearest(bin.point).0 as u8;
+            moved |= *owner != nearest;
+            *owner = nearest;
+        }
+        if !moved {
+            break;
+        }
+        centres = means(&histogram.bins, &owners, centres);
+    }
+    Ok(Palette { colours: settled(&histogram.bins, &owners, &centres) })
+}
+
+/// A group of bins while cutting.
+struct Group {
+    bins: Vec<Bin>,
+    /// Weighted squared distance to the mean along the axis where it is greatest.
+    spread: f32,
+    axis: usize,
+    mean: Point,
+}
+
+impl Group {
+    fn new(bins: Vec<Bin>) -> Self {
+        let mean = mean(bins.iter().map(|bin| (bin.point, bin.weight)));
+        let mut spreads = [0f32; 4];
+        for bin in &bins {
+            for (axis, spread) in spreads.iter_mut().enumerate() {
+                let d = bin.point[axis] - mean[axis];
+                *spread += d * d * bin.weight;
+            }
+        }
+        let axis = (0..4).fold(0, |best, axis| if spreads[axis] > spreads[best] { axis } else { best });
+        let spread = if bins.len() > 1 { spreads[axis] } else { -1.0 };
+        Self { bins, spread, axis, mean }
+    }
+}
+
+/// Splits the group with the greatest spread at its mean until there are `size`.
+fn cut(bins: &[Bin], size: usize) -> Vec<Point> {
+    let mut groups = vec![Group::new(bins.to_vec())];
+    while groups.len() < size {
+        let widest =
+            (0..groups.len()).fold(0, |best, at| if groups[at].spread > groups[best].spread { at } else { best });
+        if groups[widest].spread <= 0.0 {
+            break;
+        }
+        let group = groups.swap_remove(widest);
+        let at = group.mean[group.axis];
+        let (low, high): (Vec<Bin>, Vec<Bin>) = group.bins.into_iter().partition(|bin| bin.point[group.axis] < at);
+        if low.is_empty() || high.is_empty() {
+            // All bins lie at the mean as far as f32 can tell.
+            let rest = if low.is_empty() { high } else { low };
+            groups.push(Group { spread: -1.0, ..Group::new(rest) });
+            continue;
+        }
+        groups.push(Group::new(low));
+        groups.push(Group::new(high));
+    }
+    groups.into_iter().map(|group| group.mean).collect()
+}
+
+fn mean(points: impl Iterator<Item = (Point, f32)>) -> Point {
+    let (mut sum, mut total) = ([0f64; 4], 0f64);
+    for (point, weight) in points {
+        for (sum, &along) in sum.iter_mut().zip(&point) {
+            *sum += f64::from(along) * f64::from(weight);
+        }
+        total += f64::from(weight);
+    }
+    sum.map(|axis| (axis / total.max(f64::MIN_POSITIVE)) as f32)
+}
+
+/// The mean of every owner's bins; owners without bins keep their centre.
+fn means(bins: &[Bin], owners: &[u8], centres: Vec<Point>) -> Vec<Point> {
+    let (mut sums, mut totals) = (vec![[0f64; 4]; centres.len()], vec![0f64; centres.len()]);
+    for (bin, &owner) in bins.iter().zip(owners) {
+        let (sum, weight) = (&mut sums[usize::from(owner)], f64::from(bin.weight));
+        for (sum, &along) in sum.iter_mut().zip(&bin.point) {
+            *sum += f64::from(along) * weight;
+        }
+        totals[usize::from(owner)] += weight;
+    }
+    let moved = |((centre, sum), total): ((Point, [f64; 4]), f64)| {
+        if total > 0.0 { sum.map(|axis| (axis / total) as f32) } else { centre }
+    };
+    centres.into_iter().zip(sums).zip(totals).map(moved).collect()
+}
+
+/// Colours of 8 bits for the centres. A colour that makes up most of its cluster is taken as it is, so that flat areas
+/// stay exactly what they were.
+fn settled(bins: &[Bin], owners: &[u8], centres: &[Point]) -> Vec<[u8; 4]> {
+    let mut heaviest: Vec<Option<Bin>> = vec![None; centres.len()];
+    let mut totals = vec![0f32; centres.len()];
+    for (bin, &owner) in bins.iter().zip(owners) {
+        let owner = usize::from(owner);
+        totals[owner] += bin.weight;
+        if heaviest[owner].is_none_or(|heaviest| bin.weight > heaviest.weight) {
+            heaviest[owner] = Some(*bin);
+        }
+    }
+    let mut colours: Vec<[u8; 4]> = Vec::with_capacity(centres.len());
+    for ((heaviest, total), &centre) in heaviest.into_iter().zip(totals).zip(centres) {
+        let Some(heaviest) = heaviest else { continue };
+        let rounded = colour(centre);
+        let dominant = heaviest.weight * 2.0 > total || distance(point(rounded), heaviest.point) < 1e-6;
+        colours.push(if dominant { heaviest.colour } else { rounded });
+    }
+    colours.sort_unstable();
+    colours.dedup();
+    colours
+}

@@ -1,0 +1,78 @@
+//! Which colours a picture has, and how often.
+
+use super::space::{Point, point};
+use crate::picture::{Channels, Picture};
+
+/// Above this many colours, near ones are counted together.
+const MANY: usize = 1 << 15;
+
+/// One colour, or several near ones.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bin {
+    pub(super) colour: [u8; 4],
+    pub(super) point: Point,
+    pub(super) weight: f32,
+}
+
+/// The colours of a picture with their weights.
+#[derive(Debug, Clone)]
+pub(crate) struct Histogram {
+    pub(super) bins: Vec<Bin>,
+    /// Colours that differ; all transparent ones count as one.
+    pub distinct: usize,
+}
+
+impl Histogram {
+    /// Counts the colours of an 8-bit picture.
+    pub(crate) fn new(picture: &Picture) -> Self {
+        let mut colours: Vec<u32> = colours(picture).map(u32::from_be_bytes).collect();
+        colours.sort_unstable();
+        let mut counted: Vec<(u32, u32)> = Vec::new();
+        for colour in colours {
+            match counted.last_mut() {
+                Some((last, count)) if *last == colour => *count += 1,
+                _ => counted.push((colour, 1)),
+            }
+        }
+        let distinct = counted.len();
+        if distinct > MANY {
+            counted = merged(&counted);
+        }
+        let bins = counted.into_iter().map(|(colour, count)| bin(colour.to_be_bytes(), count)).collect();
+        Self { bins, distinct }
+    }
+}
+
+fn bin(colour: [u8; 4], count: u32) -> Bin {
+    // Small areas of a colour of their own (an icon, a line) matter more than their share of pixels.
+    let weight = (count as f32).sqrt() * (count as f32).sqrt().sqrt();
+    Bin { colour, point: point(colour), weight }
+}
+
+/// Merges colours that agree in the upper six bits of each channel into the most frequent of them.
+fn merged(counted: &[(u32, u32)]) -> Vec<(u32, u32)> {
+    const UPPER: u32 = 0xFCFC_FCFC;
+    let mut order: Vec<(u32, u32, u32)> =
+        counted.iter().map(|&(colour, count)| (colour & UPPER, colour, count)).collect();
+    order.sort_unstable();
+    let mut merged: Vec<(u32, u32)> = Vec::new();
+    for group in order.chunk_by(|a, b| a.0 == b.0) {
+        let total = group.iter().map(|entry| entry.2).sum();
+        if let Some(most) = group.iter().max_by_key(|entry| entry.2) {
+            merged.push((most.1, total));
+        }
+    }
+    merged
+}
+
+/// The pixels of an 8-bit picture as straight RGBA, all transparent ones alike.
+pub(super) fn colours(picture: &Picture) -> impl Iterator<Item = [u8; 4]> + '_ {
+    let channels = picture.channels();
+    picture.eight().unwrap_or(&[]).chunks_exact(channels.count()).map(move |p| match channels {
+        Channels::Gray => [p[0], p[0], p[0], 255],
+        Channels::GrayAlpha if p[1] > 0 => [p[0], p[0], p[0], p[1]],
+        Channels::Rgb => [p[0], p[1], p[2], 255],
+        Channels::Rgba | Channels::Cmyk if p[3] > 0 => [p[0], p[1], p[2], p[3]],
+        _ => [0; 4],
+    })
+}

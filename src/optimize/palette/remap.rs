@@ -1,0 +1,174 @@
+//! Drawing a picture with the colours of a palette.
+
+use super::{
+    Palette,
+    histogram::colours,
+    space::{Point, Points, distance, point},
+};
+use crate::{
+    control::Run,
+    error::Result,
+    picture::{Channels, Picture, Samples},
+};
+
+/// How to draw.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Remap {
+    /// Share of the error of a pixel that is diffused to its neighbours (Floyd and Steinberg), 0 to 1.
+    pub dither: f32,
+    /// How much farther than the nearest colour a neighbour's may be and still be repeated, as a distance in Oklab; 0 is
+    /// always the nearest. What is repeated costs next to nothing in a file.
+    pub tolerance: f32,
+}
+
+/// A picture drawn with a palette.
+#[derive(Debug, Clone)]
+pub(crate) struct Remapped {
+    /// One index a pixel.
+    pub indices: Vec<u8>,
+    /// What it looks like.
+    pub picture: Picture,
+}
+
+/// Draws an 8-bit picture with `palette`.
+pub(crate) fn remap(picture: &Picture, palette: &Palette, how: Remap, run: Run<'_>) -> Result<Remapped> {
+    let (width, height) = (picture.width() as usize, picture.height() as usize);
+    let points: Vec<Point> = palette.colours.iter().map(|&colour| point(colour)).collect();
+    let mut pen = Pen {
+        index: Points::new(&points),
+        points,
+        how,
+        above: vec![0; width],
+        errors: [vec![[0.0; 4]; width + 2], vec![[0.0; 4]; width + 2]],
+    };
+    let mut cache = Cache::new();
+    let mut indices = Vec::with_capacity(width * height);
+    let mut pixels = colours(picture);
+    let mut row = Vec::with_capacity(width);
+    for y in 0..height {
+        if y % 16 == 0 {
+            run.check()?;
+        }
+        row.clear();
+        row.extend(pixels.by_ref().take(width).map(|colour| cache.look_up(colour, &pen.index)));
+        pen.draw(&row, y == 0);
+        indices.extend_from_slice(&pen.above);
+    }
+    let opaque = palette.colours.iter().all(|colour| colour[3] == 255);
+    let channels = if opaque { Channels::Rgb } else { Channels::Rgba };
+    let samples =
+        indices.iter().flat_map(|&i| palette.colours[usize::from(i)].into_iter().take(channels.count())).collect();
+    let picture = Picture::new(picture.width(), picture.height(), channels, Samples::Eight(samples))?;
+    Ok(Remapped { indices, picture })
+}
+
+struct Pen {
+    index: Points,
+    points: Vec<Point>,
+    how: Remap,
+    /// Indices of the row above, overwritten by those of the row being drawn.
+    above: Vec<u8>,
+    /// Errors carried into the row being drawn and into the next; the pixel `x` is at `x + 1`.
+    errors: [Vec<Point>; 2],
+}
+
+impl Pen {
+    fn draw(&mut self, row: &[Seen], first: bool) {
+        let (mut left, mut copying_above) = (None, false);
+        for (x, seen) in row.iter().enumerate() {
+            let carried = self.errors[0][x + 1];
+            let wanted = add(seen.point, carried);
+            let above = (!first).then(|| self.above[x]);
+            let nearest = if carried.iter().all(|error| error.to_bits() == 0) {
+                seen.nearest
+            } else {
+                self.index.nearest(wanted)
+            };
+            let chosen = self.choose(wanted, nearest, left, above, copying_above);
+            copying_above = above == Some(chosen);
+            self.above[x] = chosen;
+            left = Some(chosen);
+            if self.how.dither > 0.0 {
+                let error = scaled(sub(wanted, self.points[usize::from(chosen)]), self.how.dither);
+                self.diffuse(x, error);
+            }
+        }
+        self.errors.swap(0, 1);
+        self.errors[1].fill([0.0; 4]);
+    }
+
+    /// Floyd and Steinberg's shares: 7/16 ahead, 3/16, 5/16 and 1/16 below.
+    fn diffuse(&mut self, x: usize, error: Point) {
+        let [row, next] = &mut self.errors;
+        row[x + 2] = add(row[x + 2], scaled(error, 7.0 / 16.0));
+        next[x] = add(next[x], scaled(error, 3.0 / 16.0));
+        next[x + 1] = add(next[x + 1], scaled(error, 5.0 / 16.0));
+        next[x + 2] = add(next[x + 2], scaled(error, 1.0 / 16.0));
+    }
+
+    /// The nearest colour, or that of a neighbour which is hardly farther.
+    fn choose(
+        &self,
+        wanted: Point,
+        (nearest, least): (usize, f32),
+        left: Option<u8>,
+        above: Option<u8>,
+        copying_above: bool,
+    ) -> u8 {
+        let nearest = nearest as u8;
+        if self.how.tolerance <= 0.0 || left == Some(nearest) || above == Some(nearest) {
+            return nearest;
+        }
+        let reach = least.sqrt() + self.how.tolerance;
+        let within =
+            |candidate: &u8, reach: f32| distance(self.points[usize::from(*candidate)], wanted) <= reach * reach;
+        let (first, second) = if copying_above { (above, left) } else { (left, above) };
+        first.filter(|c| within(c, reach)).or(second.filter(|c| within(c, reach))).unwrap_or(nearest)
+    }
+}
+
+fn add(p: Point, q: Point) -> Point {
+    [p[0] + q[0], p[1] + q[1], p[2] + q[2], p[3] + q[3]]
+}
+
+fn sub(p: Point, q: Point) -> Point {
+    [p[0] - q[0], p[1] - q[1], p[2] - q[2], p[3] - q[3]]
+}
+
+fn scaled(p: Point, by: f32) -> Point {
+    p.map(|axis| axis * by)
+}
+
+/// A colour of the picture, and the palette's nearest to it with the squared distance.
+#[derive(Clone, Copy)]
+struct Seen {
+    point: Point,
+    nearest: (usize, f32),
+}
+
+/// Colours seen before; most pictures have few in one place.
+struct Cache {
+    entries: Vec<Option<(u32, Seen)>>,
+}
+
+impl Cache {
+    const BITS: u32 = 13;
+
+    fn new() -> Self {
+        Self { entries: vec![None; 1 << Self::BITS] }
+    }
+
+    fn look_up(&mut self, colour: [u8; 4], index: &Points) -> Seen {
+        let key = u32::from_be_bytes(colour);
+        let entry = &mut self.entries[(key.wrapping_mul(0x9E37_79B1) >> (32 - Self::BITS)) as usize];
+        match entry {
+            Some((known, seen)) if *known == key => *seen,
+            _ => {
+                let point = point(colour);
+                let seen = Seen { point, nearest: index.nearest(point) };
+                *entry = Some((key, seen));
+                seen
+            }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! The space in which colours are compared: Oklab, premultiplied by alpha, with alpha as a fourth axis.
+//!
+//! Oklab is Björn Ottosson's (<https://bottosson.github.io/posts/oklab/>). Plain `f32` in a fixed order, so that every
+//! machine makes the same palette.
+
+use std::sync::LazyLock;
+
+/// Lightness, green-red, blue-yellow, each times alpha, and weighted alpha.
+pub(super) type Point = [f32; 4];
+
+/// Length of the alpha axis: translucent pixels are seen over black and over white alike.
+const ALPHA_AXIS: f32 = 0.8;
+
+/// Linear light of each 8-bit sRGB value.
+static LINEAR: LazyLock<[f32; 256]> = LazyLock::new(|| {
+    std::array::from_fn(|value| {
+        let v = value as f64 / 255.0;
+        (if v <= 0.04045 { v / 12.92 } else { power_2_4((v + 0.055) / 1.055) }) as f32
+    })
+});
+
+/// `x^2.4` for `x` in 0..=1, from multiplications and square roots, which every machine rounds alike: `x^2 * x^0.4`, with
+/// the fifth root of `x^2` by Newton's method.
+fn power_2_4(x: f64) -> f64 {
+    if x <= 0.0 {
+        return 0.0;
+    }
+    let square = x * x;
+    let mut root = x.sqrt();
+    for _ in 0..32 {
+        root -= (root * root * root * root * root - square) / (5.0 * root * root * root * root);
+    }
+    square * root
+}
+
+/// Cube root for non-negative values by Halley's method on an estimate from the exponent.
+fn cube_root(x: f32) -> f32 {
+    if x <= 1e-12 {
+        return 0.0;
+    }
+    let mut root = f32::from_bits(x.to_bits() / 3 + 0x2A51_19F2);
+    for _ in 0..3 {
+        let cube = root * root * root;
+        root *= (cube + 2.0 * x) / (2.0 * cube + x);
+    }
+    root
+}
+
+/// From straight 8-bit sRGB with alpha.
+pub(super) fn point(colour: [u8; 4]) -> Point {
+    let [r, g, b] = [colour[0], colour[1], colour[2]].map(|c| LINEAR[usize::from(c)]);
+    let l = cube_root(0.412_221_46 * r + 0.536_332_55 * g + 0.051_445_995 * b);
+    let m = cube_root(0.211_903_5 * r + 0.680_699_5 * g + 0.107_396_96 * b);
+    let s = cube_root(0.088_302_46 * r + 0.281_718_85 * g + 0.629_978_7 * b);
+    let alpha = f32::from(colour[3]) / 255.0;
+    [
+        (0.210_454_26 * l + 0.793_617_8 * m - 0.004_072_047 * s) * alpha,
+        (1.977_998_5 * l - 2.428_592_2 * m + 0.450_593_7 * s) * alpha,
+        (0.025_904_037 * l + 0.782_771_77 * m - 0.808_675_77 * s) * alpha,
+        alpha * ALPHA_AXIS,
+    ]
+}
+
+/// Back to straight 8-bit sRGB; colours outside it are clipped.
+pub(super) fn colour(point: Point) -> [u8; 4] {
+    let alpha = (point[3] / ALPHA_AXIS).clamp(0.0, 1.0);
+    let alpha_8 = (alpha * 255.0 + 0.5) as u8;
+    if alpha_8 == 0 {
+        return [0; 4];
+    }
+    let [light, a, b] = [point[0] / alpha, point[1] / alpha, point[2] / alpha];
+    let cube = |x: f32| x * x * x;
+    let l = cube(light + 0.396_337_78 * a + 0.215_803_76 * b);
+    let m = cube(light - 0.105_561_346 * a - 0.063_854_17 * b);
+    let s = cube(light - 0.089_484_18 * a - 1.291_485_5 * b);
+    [
+        encoded(4.076_741_7 * l - 3.307_711_6 * m + 0.230_969_94 * s),
+        encoded(-1.268_438 * l + 2.609_757_4 * m - 0.341_319_38 * s),
+        encoded(-0.004_196_086_3 * l - 0.703_418_6 * m + 1.707_614_7 * s),
+        alpha_8,
+    ]
+}
+
+/// The 8-bit sRGB value whose linear light is nearest.
+fn encoded(linear: f32) -> u8 {
+    let above = LINEAR.partition_point(|&value| value < linear).min(255);
+    let below = above.saturating_sub(1);
+    if linear - LINEAR[below] < LINEAR[above] - linear { below as u8 } else { above as u8 }
+}
+
+/// Squared distance.
+pub(super) fn distance(p: Point, q: Point) -> f32 {
+    let d = [p[0] - q[0], p[1] - q[1], p[2] - q[2], p[3] - q[3]];
+    (d[0] * d[0] + d[1] * d[1]) + (d[2] * d[2] + d[3] * d[3])
+}
+
+/// Points by axis, so that the nearest of many is found a vector at a time.
+#[derive(Debug, Clone)]
+pub(super) struct Points {
+    axes: [Vec<f32>; 4],
+    count: usize,
+}
+
+/// Points looked at together.
+const LANES: usize = 8;
+
+impl Points {
+    pub(super) fn new(points: &[Point]) -> Self {
+        let padded = points.len().div_ceil(LANES) * LANES;
+        let axis = |axis: usize| {
+            let mut values: Vec<f32> = points.iter().map(|point| point[axis]).collect();
+            values.resize(padded, f32::MAX.sqrt() / 4.0);
+            values
+        };
+        Self { axes: [axis(0), axis(1), axis(2), axis(3)], count: points.len() }
+    }
+
+    /// Index and squared distance of the nearest point, the first of equals. There must be one.
+    pub(super) fn nearest(&self, to: Point) -> (usize, f32) {
+        let (mut best, mut best_at) = ([f32::MAX; LANES], [0u32; LANES]);
+        let [xs, ys, zs, ws] = &self.axes;
+        let chunks =
+            xs.chunks_exact(LANES).zip(ys.chunks_exact(LANES)).zip(zs.chunks_exact(LANES).zip(ws.chunks_exact(LANES)));
+        for (chunk, ((x, y), (z, w))) in chunks.enumerate() {
+            for lane in 0..LANES {
+                let d = [x[lane] - to[0], y[lane] - to[1], z[lane] - to[2], w[lane] - to[3]];
+                let distance = (d[0] * d[0] + d[1] * d[1]) + (d[2] * d[2] + d[3] * d[3]);
+                let nearer = distance < best[lane];
+                best[lane] = if nearer { distance } else { best[lane] };
+                best_at[lane] = if nearer { (chunk * LANES + lane) as u32 } else { best_at[lane] };
+            }
+        }
+        let (mut at, mut distance) = (best_at[0], best[0]);
+        for lane in 1..LANES {
+            if (best[lane], best_at[lane]) < (distance, at) {
+                (at, distance) = (best_at[lane], best[lane]);
+            }
+        }
+        ((at as usize).min(self.count.saturating_sub(1)), distance)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_gray_and_the_corners_of_the_cube_survive_the_way_there_and_back() {
+        for value in 0..=255u8 {
+            assert_eq!(colour(point([value, value, value, 255])), [value, value, value, 255]);
+        }
+        for corner in 0..8u8 {
+            let c = [corner & 1, corner >> 1 & 1, corner >> 2].map(|bit| bit * 255);
+            assert_eq!(colour(point([c[0], c[1], c[2], 255]))[..3], c);
+        }
+    }
+
+    #[test]
+    fn white_has_lightness_one_and_no_colour() {
+        let [light, a, b, _] = point([255; 4]);
+        assert!((light - 1.0).abs() < 1e-3 && a.abs() < 1e-3 && b.abs() < 1e-3);
+    }
+
+    #[test]
+    fn all_transparent_colours_are_one_point() {
+        assert_eq!(point([1, 2, 3, 0]), point([200, 100, 0, 0]));
+    }
+
+    #[test]
+    fn the_nearest_of_many_is_the_one_a_plain_search_finds() {
+        let points: Vec<Point> = (0..37u8).map(|i| point([i * 7, 255 - i * 5, i.wrapping_mul(91), 255])).collect();
+        let index = Points::new(&points);
+        for value in 0..=255u8 {
+            let to = point([value, value / 2, 255 - value, 255]);
+            let plain = (0..points.len()).min_by(|&i, &j| distance(points[i], to).total_cmp(&distance(points[j], to)));
+            assert_eq!(Some(index.nearest(to).0), plain);
+        }
+    }
+}

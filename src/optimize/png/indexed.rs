@@ -1,0 +1,170 @@
+//! Pictures of at most 256 colours.
+
+use super::{Optimised, Task, options, sample_of};
+use crate::{
+    codec::png::encode_indexed,
+    control::{Run, Stage},
+    error::Result,
+    optimize::{
+        metric::Reference,
+        palette::{Histogram, Palette, Remap, Remapped, cluster, remap},
+        search::{Aim, Trial, solve},
+        shortfall,
+    },
+    picture::Picture,
+};
+
+/// Colours with which `ultra` scores about 50 in the median.
+pub(super) const ULTRA_COLOURS: usize = 24;
+/// Palette sizes that are tried.
+const SIZES: [usize; 20] = [2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 208, 256];
+/// Shares of diffused error that are tried: none for flat graphics, some for gradients.
+const DITHERS: [f32; 2] = [0.0, 0.6];
+/// The greatest tolerance worth trying, as a distance in Oklab.
+const MOST_TOLERANCE: f64 = 0.12;
+
+/// What a search found.
+pub(super) struct Found {
+    pub(super) colours: usize,
+    pub(super) result: Optimised,
+}
+
+/// A palette of `colours`, with no search.
+pub(super) fn fixed(task: &Task<'_>, colours: usize, run: Run<'_>) -> Result<Optimised> {
+    let picture = &task.picture.clone().into_eight();
+    let palette = cluster(&Histogram::new(picture), colours, run)?;
+    let drawn = remap(picture, &palette, Remap { dither: 0.5, tolerance: 0.01 }, run)?;
+    run.control.stage(Stage::Encode, 0.6);
+    let bytes = file(task, picture, &palette, &drawn, super::EFFORT, run)?;
+    let score = Reference::new(picture, run)?.score(&drawn.picture, run)?;
+    Ok(Optimised { bytes, score, warnings: Vec::new() })
+}
+
+/// The smallest file of at most 256 colours that reaches `target`, if there is one.
+pub(super) fn search(
+    task: &Task<'_>,
+    histogram: &Histogram,
+    reference: &Reference,
+    target: f64,
+    run: Run<'_>,
+) -> Result<Option<Found>> {
+    let sample = sample_of(task.picture)?;
+    let own;
+    let sampled = match &sample {
+        std::borrow::Cow::Borrowed(_) => reference,
+        std::borrow::Cow::Owned(sample) => {
+            own = Reference::new(sample, run)?;
+            &own
+        }
+    };
+    let trials = Trials { task, histogram, picture: &sample, reference: sampled, target, run };
+    let Some(best) = trials.best()? else { return Ok(None) };
+    run.control.stage(Stage::Encode, 0.7);
+    let whole = Trials { picture: task.picture, reference, ..trials };
+    whole.finished(best)
+}
+
+/// Settings, and what they gave.
+#[derive(Clone)]
+struct Choice {
+    size: usize,
+    how: Remap,
+    score: f64,
+    file: Vec<u8>,
+}
+
+struct Trials<'a> {
+    task: &'a Task<'a>,
+    histogram: &'a Histogram,
+    picture: &'a Picture,
+    reference: &'a Reference,
+    target: f64,
+    run: Run<'a>,
+}
+
+impl Trials<'_> {
+    /// The settings with the fewest bytes: for each way of dithering the smallest palette that will do, and larger ones
+    /// whose surplus of fidelity is spent on repetition.
+    fn best(&self) -> Result<Option<Choice>> {
+        let mut best: Option<Choice> = None;
+        for dither in DITHERS {
+            let Some(least) = self.least_size(dither, 0)? else { continue };
+            let mut sizes = [least, least + 2, least + 5].map(|at| self.size(at)).to_vec();
+            sizes.dedup();
+            for size in sizes {
+                let found = self.most_tolerance(size, dither, MOST_TOLERANCE / 12.0, 4)?;
+                if found.score >= self.target && best.as_ref().is_none_or(|best| found.file.len() < best.file.len()) {
+                    best = Some(found);
+                }
+            }
+        }
+        Ok(best)
+    }
+
+    fn size(&self, at: usize) -> usize {
+        SIZES[at.min(SIZES.len() - 1)].min(self.histogram.distinct)
+    }
+
+    /// Index into [`SIZES`], from `low` on, of the smallest palette that reaches the target without repetition.
+    fn least_size(&self, dither: f32, mut low: usize) -> Result<Option<usize>> {
+        let mut high = SIZES.len();
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            let palette = cluster(self.histogram, SIZES[middle], self.run)?;
+            let drawn = remap(self.picture, &palette, Remap { dither, tolerance: 0.0 }, self.run)?;
+            let reached = self.reference.score(&drawn.picture, self.run)? >= self.target;
+            (low, high) = if reached { (low, middle) } else { (middle + 1, high) };
+        }
+        Ok((low < SIZES.len()).then_some(low))
+    }
+
+    /// The greatest tolerance at which the target is still reached, or none. The knob that is solved for is
+    /// `MOST_TOLERANCE` less the tolerance, which rises with the score.
+    fn most_tolerance(&self, size: usize, dither: f32, first: f64, trials: u32) -> Result<Choice> {
+        let aim = Aim {
+            target: self.target,
+            slack: 0.7,
+            low: 0.0,
+            high: MOST_TOLERANCE,
+            first: MOST_TOLERANCE - first,
+            slope: 400.0,
+            step: MOST_TOLERANCE / 256.0,
+            trials,
+        };
+        let palette = cluster(self.histogram, size, self.run)?;
+        let how = |knob: f64| Remap { dither, tolerance: (MOST_TOLERANCE - knob) as f32 };
+        let found = solve(aim, |knob| {
+            let drawn = remap(self.picture, &palette, how(knob), self.run)?;
+            let score = self.reference.score(&drawn.picture, self.run)?;
+            Ok(Trial { knob, score, file: file(self.task, self.picture, &palette, &drawn, 0, self.run)? })
+        })?;
+        Ok(Choice { size, how: how(found.knob), score: found.score, file: found.file })
+    }
+
+    /// Draws the whole picture as chosen on a sample of it, with more colours if the sample promised too much.
+    fn finished(&self, choice: Choice) -> Result<Option<Found>> {
+        let dither = choice.how.dither;
+        let mut settled = self.most_tolerance(choice.size, dither, choice.how.tolerance.into(), 3)?;
+        if settled.score < self.target {
+            let from = SIZES.partition_point(|&size| size <= choice.size);
+            let Some(least) = self.least_size(dither, from)? else { return Ok(None) };
+            settled = self.most_tolerance(self.size(least), dither, 0.005, 3)?;
+        }
+        let palette = cluster(self.histogram, settled.size, self.run)?;
+        let drawn = remap(self.picture, &palette, settled.how, self.run)?;
+        let bytes = file(self.task, self.picture, &palette, &drawn, super::EFFORT, self.run)?;
+        let warnings = shortfall(settled.score, self.target).into_iter().collect();
+        Ok(Some(Found { colours: settled.size, result: Optimised { bytes, score: settled.score, warnings } }))
+    }
+}
+
+fn file(
+    task: &Task<'_>,
+    picture: &Picture,
+    palette: &Palette,
+    drawn: &Remapped,
+    effort: u8,
+    run: Run<'_>,
+) -> Result<Vec<u8>> {
+    encode_indexed(picture.width(), picture.height(), &palette.colours, &drawn.indices, &options(task, effort), run)
+}

@@ -1,0 +1,84 @@
+//! PNG: palette or truecolour, whichever is smaller at the wanted score.
+
+mod indexed;
+mod near;
+
+use super::{Goal, Optimised, Preset, Task, metric::Reference, palette::Histogram, probe};
+use crate::{
+    codec::{EncodeOptions, PngOptions},
+    control::{Run, Stage},
+    error::Result,
+    picture::Picture,
+};
+
+/// Effort of what is delivered.
+const EFFORT: u8 = 4;
+
+pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
+    match task.goal {
+        Goal::Lossless | Goal::Quality(100) => exact(task, run),
+        Goal::Quality(quality) => indexed::fixed(task, colours_for(quality), run),
+        Goal::Smart(Preset::Ultra) => indexed::fixed(task, indexed::ULTRA_COLOURS, run),
+        Goal::Smart(preset) => smart(task, preset.target().unwrap_or(100.0), run),
+    }
+}
+
+/// Colours for an explicit quality of 1 to 99: 4 to 256, so that equal steps of quality are equal factors.
+fn colours_for(quality: u8) -> usize {
+    const EIGHTHS_OF_AN_OCTAVE: [usize; 8] = [256, 279, 304, 332, 362, 395, 431, 470];
+    let eighths = (usize::from(quality) * 48).div_ceil(99);
+    (EIGHTHS_OF_AN_OCTAVE[eighths % 8] << (eighths / 8)) >> 6
+}
+
+fn options(task: &Task<'_>, effort: u8) -> PngOptions {
+    PngOptions { interlaced: task.interlaced, effort }
+}
+
+/// Pixel by pixel the same.
+fn exact(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
+    run.control.stage(Stage::Encode, 0.5);
+    let bytes = probe::encode(task, task.picture, &EncodeOptions::Png(options(task, EFFORT)), run)?;
+    Ok(Optimised { bytes, score: 100.0, warnings: Vec::new() })
+}
+
+/// The smallest of a palette, near-lossless truecolour and the exact pixels.
+fn smart(task: &Task<'_>, target: f64, run: Run<'_>) -> Result<Optimised> {
+    let eight;
+    let picture = match task.picture.eight() {
+        Some(_) => task.picture,
+        None => {
+            eight = task.picture.clone().into_eight();
+            &eight
+        }
+    };
+    let task = &Task { picture, ..*task };
+    let histogram = Histogram::new(picture);
+    let reference = Reference::new(picture, run)?;
+    let indexed = indexed::search(task, &histogram, &reference, target, run)?;
+    let near = match &indexed {
+        // Few colours that suffice are never beaten by truecolour.
+        Some(found) if found.colours < 192 => None,
+        _ => near::search(task, &reference, target, run)?,
+    };
+    let best = [indexed.map(|found| found.result), near].into_iter().flatten().min_by_key(|found| found.bytes.len());
+    match best {
+        Some(best) => Ok(best),
+        None => exact(task, run),
+    }
+}
+
+/// A sample of a large picture for cheap trials, or the picture itself.
+fn sample_of(picture: &Picture) -> Result<std::borrow::Cow<'_, Picture>> {
+    Ok(super::sample::sample(picture)?.map_or(picture.into(), Into::into))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quality_maps_to_4_to_256_colours_and_never_falls() {
+        assert_eq!((colours_for(1), colours_for(99)), (4, 256));
+        assert!((1..99).all(|quality| colours_for(quality) <= colours_for(quality + 1)));
+    }
+}

@@ -1,0 +1,106 @@
+//! Truecolour with small errors where they save most: a closed-loop quantisation of what PNG's filter leaves over, as
+//! near-lossless JPEG-LS does it (ITU-T T.87, 3.3).
+
+use super::{Optimised, Task, options, sample_of};
+use crate::{
+    codec::EncodeOptions,
+    control::{Run, Stage},
+    error::Result,
+    optimize::{
+        metric::Reference,
+        probe,
+        search::{Aim, Trial, solve},
+    },
+    picture::{Picture, Samples},
+};
+
+/// The coarsest step that is tried.
+const MOST: f64 = 32.0;
+
+/// The smallest file whose samples err a little and that reaches `target`; `None` if only exact pixels do.
+pub(super) fn search(task: &Task<'_>, reference: &Reference, target: f64, run: Run<'_>) -> Result<Option<Optimised>> {
+    let sample = sample_of(task.picture)?;
+    let sampled = Reference::new(&sample, run)?;
+    let aim =
+        Aim { target, slack: 0.5, low: 0.0, high: MOST - 1.0, first: MOST - 6.0, slope: 2.0, step: 1.0, trials: 6 };
+    let trial = |picture: &Picture, reference: &Reference, knob: f64, effort| {
+        let near = near(picture, MOST - knob.round(), run)?;
+        let score = reference.score(&near, run)?;
+        let file = match effort {
+            Some(effort) => probe::encode(task, &near, &EncodeOptions::Png(options(task, effort)), run)?,
+            None => Vec::new(),
+        };
+        Ok(Trial { knob, score, file })
+    };
+    let found = solve(aim, |knob| trial(&sample, &sampled, knob, None))?;
+    let found = solve(Aim { first: found.knob, trials: 3, ..aim }, |knob| trial(task.picture, reference, knob, None))?;
+    if MOST - found.knob.round() <= 1.0 || found.score < target {
+        return Ok(None);
+    }
+    run.control.stage(Stage::Encode, 0.7);
+    let done = trial(task.picture, reference, found.knob, Some(super::EFFORT))?;
+    Ok(Some(Optimised { bytes: done.file, score: done.score, warnings: Vec::new() }))
+}
+
+/// The picture with errors of up to half of `step` a sample, a third of it where it is smooth. Every sample is what its
+/// Paeth prediction from the changed neighbours says, plus a multiple of the step: of all filters Paeth errs least on
+/// photographs, and one filter for all rows keeps the leftovers few. Alpha stays exact.
+fn near(picture: &Picture, step: f64, run: Run<'_>) -> Result<Picture> {
+    let coarse = (step as i32).max(1);
+    let fine = (coarse / 3).max(1);
+    let count = picture.channels().count();
+    let colours = count - usize::from(picture.channels().has_alpha());
+    let stride = picture.layout().row_samples();
+    let source = picture.eight().unwrap_or(&[]);
+    let mut out = source.to_vec();
+    for (y, row) in source.chunks_exact(stride).enumerate() {
+        if y % 32 == 0 {
+            run.check()?;
+        }
+        for x in 0..stride {
+            let (channel, at) = (x % count, y * stride + x);
+            if channel >= colours {
+                continue;
+            }
+            let sample = |inside: bool, offset: usize| if inside { i32::from(out[at - offset]) } else { 0 };
+            let left = sample(x >= count, count);
+            let above = sample(y > 0, stride);
+            let corner = sample(x >= count && y > 0, stride + count);
+            let predicted = paeth(left, above, corner);
+            let wanted = i32::from(row[x]);
+            let seen = colours == count || row[x - channel + colours] > 0;
+            let step = if busy(source, at, x, y, count, stride) { coarse } else { fine };
+            out[at] = if seen { quantised(wanted, predicted, step) } else { predicted as u8 };
+        }
+    }
+    Picture::new(picture.width(), picture.height(), picture.channels(), Samples::Eight(out))
+}
+
+/// Whether a sample differs from those around it by more than a gradient does.
+fn busy(source: &[u8], at: usize, x: usize, y: usize, count: usize, stride: usize) -> bool {
+    const GRADIENT: u8 = 6;
+    let differs = |inside: bool, offset: usize| inside && source[at - offset].abs_diff(source[at]) > GRADIENT;
+    differs(x >= count, count) || differs(y > 0, stride)
+}
+
+/// The prediction plus the multiple of `step` that comes nearest to `wanted` without leaving 0..=255.
+fn quantised(wanted: i32, predicted: i32, step: i32) -> u8 {
+    let left_over = wanted - predicted;
+    let steps = (left_over.abs() + step / 2) / step * left_over.signum();
+    let value = predicted + steps * step;
+    let inside = if (0..=255).contains(&value) { value } else { value - left_over.signum() * step };
+    inside.clamp(0, 255) as u8
+}
+
+/// PNG's fifth filter (ISO/IEC 15948, 9.4).
+fn paeth(left: i32, above: i32, corner: i32) -> i32 {
+    let estimate = left + above - corner;
+    let (dl, da, dc) = ((estimate - left).abs(), (estimate - above).abs(), (estimate - corner).abs());
+    if dl <= da && dl <= dc {
+        left
+    } else if da <= dc {
+        above
+    } else {
+        corner
+    }
+}

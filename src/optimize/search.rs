@@ -1,0 +1,127 @@
+//! The search for one knob: the lowest setting that reaches a score.
+
+use crate::error::Result;
+
+/// One setting and what it gave.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Trial {
+    /// The setting.
+    pub knob: f64,
+    /// Its score.
+    pub score: f64,
+    /// The file that it makes.
+    pub file: Vec<u8>,
+}
+
+/// What is sought, and how hard.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Aim {
+    /// The score to reach.
+    pub target: f64,
+    /// How far above the target the search may end.
+    pub slack: f64,
+    /// Lowest setting.
+    pub low: f64,
+    /// Highest setting.
+    pub high: f64,
+    /// Where to begin.
+    pub first: f64,
+    /// Score gained per unit of the knob near the first, to make the second trial.
+    pub slope: f64,
+    /// Settings closer than this are the same.
+    pub step: f64,
+    /// Most trials.
+    pub trials: u32,
+}
+
+/// Finds a setting whose score lies in `target..=target + slack`, or the lowest tried that reaches the target, or the
+/// highest tried where none does. `trial` must be roughly monotone: higher knobs score higher and cost more.
+///
+/// Regula falsi on the score with the bracket kept; the known slope stands in for the missing end of the bracket.
+pub(crate) fn solve(aim: Aim, mut trial: impl FnMut(f64) -> Result<Trial>) -> Result<Trial> {
+    let middle = aim.target + aim.slack / 2.0;
+    let (mut below, mut above): (Option<Trial>, Option<Trial>) = (None, None);
+    let mut knob = aim.first.clamp(aim.low, aim.high);
+    let mut was_below = None;
+    for _ in 0..aim.trials {
+        let tried = trial(knob)?;
+        // Where the curve bends, the line keeps landing on one side; then the bracket is halved instead.
+        let is_below = tried.score < aim.target;
+        let again = was_below.replace(is_below) == Some(is_below);
+        let straight = tried.knob + (middle - tried.score) / aim.slope;
+        if tried.score < aim.target {
+            below = Some(tried);
+        } else if tried.score <= aim.target + aim.slack {
+            return Ok(tried);
+        } else {
+            above = Some(tried);
+        }
+        let wanted = match (&below, &above) {
+            (Some(below), Some(above)) if again => f64::midpoint(below.knob, above.knob),
+            (Some(below), Some(above)) => between(below, above, middle),
+            _ => straight,
+        };
+        let low = below.as_ref().map_or(aim.low, |below| below.knob + aim.step);
+        let high = above.as_ref().map_or(aim.high, |above| above.knob - aim.step);
+        if low > high {
+            break;
+        }
+        knob = wanted.clamp(low, high);
+    }
+    match (above, below) {
+        (Some(above), _) => Ok(above),
+        (None, Some(below)) if below.knob >= aim.high => Ok(below),
+        _ => trial(aim.high),
+    }
+}
+
+/// Where the line between two trials crosses `middle`, kept off the ends so that the bracket shrinks.
+fn between(below: &Trial, above: &Trial, middle: f64) -> f64 {
+    let share = ((middle - below.score) / (above.score - below.score)).clamp(0.1, 0.9);
+    below.knob + (above.knob - below.knob) * share
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn aim(target: f64) -> Aim {
+        Aim { target, slack: 0.5, low: 1.0, high: 100.0, first: 80.0, slope: 0.5, step: 0.25, trials: 12 }
+    }
+
+    /// A curve like that of JPEG quality.
+    fn curve(knob: f64) -> Result<Trial> {
+        Ok(Trial { knob, score: 100.0 - 4000.0 / (knob + 20.0), file: Vec::new() })
+    }
+
+    #[test]
+    fn every_reachable_target_is_met_within_the_slack_in_few_trials() {
+        for target in [10.0, 30.0, 50.0, 58.0, 66.0] {
+            let mut trials = 0;
+            let found = solve(aim(target), |knob| {
+                trials += 1;
+                curve(knob)
+            })
+            .unwrap();
+            assert!((target..=target + 0.6).contains(&found.score), "{target}: {found:?}");
+            assert!(trials <= 9, "{target}: {trials} trials");
+        }
+    }
+
+    #[test]
+    fn an_unreachable_target_ends_at_the_highest_setting() {
+        assert_eq!(solve(aim(95.0), curve).unwrap().knob, 100.0);
+    }
+
+    #[test]
+    fn a_target_below_the_lowest_setting_ends_at_the_lowest() {
+        assert_eq!(solve(aim(-500.0), curve).unwrap().knob, 1.0);
+    }
+
+    #[test]
+    fn a_jump_in_the_curve_ends_on_its_upper_side() {
+        let jump = |knob: f64| Ok(Trial { knob, score: if knob < 42.3 { 20.0 } else { 90.0 }, file: Vec::new() });
+        let found = solve(aim(60.0), jump).unwrap();
+        assert!(found.score == 90.0 && found.knob < 43.5, "{found:?}");
+    }
+}

@@ -1,0 +1,90 @@
+//! What a file carries beside its pixels, and which of it survives.
+
+mod exif;
+mod iptc;
+mod notices;
+mod tiff;
+mod xmp;
+
+use self::tiff::Tiff;
+use super::layout::Orientation;
+
+pub use exif::orientation_of_exif;
+
+/// Metadata blocks as raw payloads, without the container's framing.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Metadata {
+    /// ICC profile.
+    pub icc: Option<Vec<u8>>,
+    /// EXIF, beginning with the TIFF header (`II*\0` or `MM\0*`).
+    pub exif: Option<Vec<u8>>,
+    /// XMP packet.
+    pub xmp: Option<Vec<u8>>,
+    /// IPTC-IIM records, without the Photoshop wrapping.
+    pub iptc: Option<Vec<u8>>,
+    /// Copyright and author notices kept as plain text elsewhere in the file (PNG text chunks), keyword and text.
+    pub notices: Vec<(String, String)>,
+    /// Comments: JPEG COM, PNG `Comment`; a mark of [`Mark`](crate::optimize::Mark) is one of them.
+    pub comments: Vec<String>,
+}
+
+/// Which metadata a result keeps; `output.metadata` of the request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Keep {
+    /// Author and copyright notices.
+    pub copyright: bool,
+    /// The profile that the delivered pixels are in.
+    pub profile: bool,
+    /// Dates and times of exposure.
+    pub date: bool,
+    /// Position (GPS).
+    pub location: bool,
+    /// Everything there is.
+    pub all: bool,
+}
+
+impl Keep {
+    /// Nothing at all.
+    pub const NONE: Self = Self { copyright: false, profile: false, date: false, location: false, all: false };
+    /// Author and copyright notices; what a request that says nothing gets.
+    pub const COPYRIGHT: Self = Self { copyright: true, ..Self::NONE };
+    /// Everything there is.
+    pub const ALL: Self = Self { all: true, ..Self::NONE };
+}
+
+impl Default for Keep {
+    fn default() -> Self {
+        Self::COPYRIGHT
+    }
+}
+
+impl Metadata {
+    /// The EXIF orientation, upright where there is none.
+    pub fn orientation(&self) -> Orientation {
+        self.exif.as_deref().map_or(Orientation::Upright, orientation_of_exif)
+    }
+
+    /// What survives of this under `keep`. Where pixels are `untouched` the profile and the orientation tag stay, since
+    /// the pixels still need them; otherwise both are dropped (whoever converted the pixels embeds a new profile).
+    ///
+    /// Notices, dates and position end up in one new EXIF block of at most 64 KiB; a notice that EXIF lacks is taken
+    /// from XMP, IPTC or the plain texts, in this order. `all` keeps every block as it is, but for thumbnails, for the
+    /// orientation where pixels are not untouched, and for EXIF that cannot be read. Keeping again what was kept changes
+    /// nothing.
+    #[must_use]
+    pub fn kept(&self, keep: Keep, untouched: bool) -> Self {
+        let icc = self.icc.clone().filter(|_| untouched);
+        if keep.all {
+            let exif = self.exif.as_deref().and_then(|exif| exif::whole(exif, !untouched));
+            let xmp = self.xmp.as_deref().map(|xmp| if untouched { xmp.to_vec() } else { xmp::upright(xmp) });
+            return Self { icc, exif, xmp, ..self.clone() };
+        }
+        let source = self.exif.as_deref().and_then(|exif| Tiff::parse(exif::without_prefix(exif)));
+        let notices = if keep.copyright { notices::of(self, source) } else { Vec::new() };
+        let exif = exif::selected(source, notices, keep, untouched);
+        Self { icc, exif, ..Self::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

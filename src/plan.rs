@@ -1,0 +1,191 @@
+//! Every decision about a request, taken on numbers read from headers before a pixel exists.
+
+use crate::{
+    codec::{Codecs, DecodeOptions, Info},
+    control::Run,
+    error::{Error, Result},
+    format::Format,
+    operation::{Anchor, Chain, Fit, Flatten, Gravity, Operation, Orient, Resize},
+    optimize::{Goal, Preset},
+    picture::{Keep, Layout, Orientation},
+    request::{self, Compression, Encoding, MetadataKind, OutputFormat, Request, ResizeMode},
+};
+
+/// What will be done.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// The format of the result.
+    pub format: Format,
+    /// How faithful the result has to be.
+    pub goal: Goal,
+    /// Another goal that our own result of the same request may have had: what a conversion to WebP was optimised for.
+    pub done_before: Option<Goal>,
+    /// Progressive JPEG, interlaced PNG.
+    pub interlaced: bool,
+    /// What the decoder may do.
+    pub decode: DecodeOptions,
+    /// Steps on pixels in sRGB, orientation first.
+    pub chain: Chain,
+    /// Metadata that survives.
+    pub keep: Keep,
+    /// Nothing but the encoding changes.
+    pub pixels_only_encoded: bool,
+    /// The source is a possible result, so that no result is larger.
+    pub may_keep_source: bool,
+}
+
+impl Plan {
+    /// Whether the stored pixels or coefficients are passed on as they are.
+    pub(crate) fn leaves_pixels_alone(&self) -> bool {
+        self.pixels_only_encoded && self.goal == Goal::Lossless
+    }
+}
+
+/// Plans a validated request for a source whose headers say `info`.
+pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, run: Run<'_>) -> Result<Plan> {
+    refuse_what_is_not_there(request, info)?;
+    let format = target(request.output.format, info.format)?;
+    if !codecs.encodes(format) {
+        return Err(Error::unsupported(format!("writing {format}")));
+    }
+    let (width, height) = info.upright_size();
+    let layout = Layout { width, height, channels: info.channels(), depth: crate::picture::Depth::Eight };
+    let resize = request.resize.as_ref().map(resize).transpose()?;
+    let resize = match resize {
+        Some(resize) if resize.layout(layout)? != layout => Some(resize),
+        _ => None,
+    };
+    // Interlacing makes PNG larger, so it has to be asked for; progressive JPEG is smaller and the default.
+    let interlaced =
+        request.output.encoding.map_or(format == Format::Jpeg, |encoding| encoding == Encoding::Progressive);
+    let pixels_only_encoded = resize.is_none() && format == info.format;
+    let as_encoded = request.output.encoding.is_none() || info.interlaced.is_none_or(|stored| stored == interlaced);
+    let mut chain = Chain::default();
+    if info.orientation != Orientation::Upright {
+        chain.push(Orient(info.orientation));
+    }
+    let mut decode = DecodeOptions::default();
+    if let Some(resize) = resize {
+        decode.at_least = resize.decode_at_least(width, height).map(|(w, h)| info.orientation.upright_size(w, h));
+        // Sizes come from the whole source, whatever size it is decoded at.
+        chain.push(resize.settled(width, height)?);
+    }
+    if format == Format::Jpeg && (info.alpha || resize.is_some_and(|resize| resize.background[3] < u8::MAX)) {
+        chain.push(Flatten { ground: ground(request) });
+    }
+    let stored = layout.sized(info.width, info.height);
+    chain.layout(stored, run)?;
+    Ok(Plan {
+        format,
+        goal: goal(request, info, format, pixels_only_encoded),
+        done_before: (request.optimize.is_none() && format == Format::Webp).then_some(Goal::Smart(Preset::Medium)),
+        interlaced,
+        decode,
+        chain,
+        keep: keep(&request.output.metadata),
+        pixels_only_encoded,
+        may_keep_source: pixels_only_encoded && as_encoded,
+    })
+}
+
+/// What parses but has no implementation is refused, never skipped.
+fn refuse_what_is_not_there(request: &Request, info: &Info) -> Result<()> {
+    let asked = [
+        ("upscale", request.upscale.is_some()),
+        ("denoise", request.denoise.is_some()),
+        ("light", request.light.is_some()),
+        ("tone", request.tone.is_some()),
+        ("face", request.face.is_some()),
+    ];
+    if let Some((name, _)) = asked.into_iter().find(|(_, asked)| *asked) {
+        return Err(Error::unsupported(name));
+    }
+    if info.frames > 1 {
+        return Err(Error::unsupported(format!("animated {}", info.format)));
+    }
+    Ok(())
+}
+
+fn target(wanted: OutputFormat, source: Format) -> Result<Format> {
+    Ok(match wanted {
+        OutputFormat::Auto => source,
+        OutputFormat::Jpeg => Format::Jpeg,
+        OutputFormat::Png => Format::Png,
+        OutputFormat::Webp => Format::Webp,
+        OutputFormat::Gif => Format::Gif,
+        OutputFormat::Avif => Format::Avif,
+        OutputFormat::Svg if source == Format::Svg => Format::Svg,
+        OutputFormat::Svg => return Err(Error::unsupported(format!("writing SVG from {source}"))),
+        OutputFormat::Smallest => return Err(Error::unsupported("the output format \"smallest\"")),
+    })
+}
+
+/// Smart lossy `medium` where nothing is said, except for WebP, which the interface leaves out of it: lossless as long as
+/// pixels are only passed on or come from a lossless source.
+fn goal(request: &Request, info: &Info, format: Format, pixels_only_encoded: bool) -> Goal {
+    match &request.optimize {
+        Some(optimize) => match (optimize.quality, optimize.compression) {
+            (Some(quality), _) => Goal::Quality(quality),
+            (None, Some(Compression::Lossless)) => Goal::Lossless,
+            (None, Some(Compression::Low)) => Goal::Smart(Preset::Low),
+            (None, Some(Compression::Medium) | None) => Goal::Smart(Preset::Medium),
+            (None, Some(Compression::High)) => Goal::Smart(Preset::High),
+            (None, Some(Compression::Ultra)) => Goal::Smart(Preset::Ultra),
+        },
+        None if format == Format::Webp && (pixels_only_encoded || info.lossless == Some(true)) => Goal::Lossless,
+        None => Goal::Smart(Preset::Medium),
+    }
+}
+
+fn resize(asked: &request::Resize) -> Result<Resize> {
+    Ok(Resize {
+        width: asked.width,
+        height: asked.height,
+        fit: match asked.mode {
+            ResizeMode::Auto => Fit::Inside,
+            ResizeMode::Fit => Fit::Cover,
+            ResizeMode::Fill => Fit::Stretch,
+            ResizeMode::Pad => Fit::Pad,
+        },
+        gravity: gravity(asked.gravity)?,
+        enlarge: asked.upscale,
+        background: asked.background.map_or([0; 4], |background| background.0),
+    })
+}
+
+fn gravity(asked: request::Gravity) -> Result<Gravity> {
+    use Anchor::{End, Middle, Start};
+    use request::Gravity as Asked;
+    let (horizontal, vertical) = match asked {
+        Asked::Smart => return Ok(Gravity::Smart),
+        Asked::Face => return Err(Error::unsupported("the gravity \"face\"")),
+        Asked::Faces => return Err(Error::unsupported("the gravity \"faces\"")),
+        Asked::Center => (Middle, Middle),
+        Asked::Top => (Middle, Start),
+        Asked::Bottom => (Middle, End),
+        Asked::Left => (Start, Middle),
+        Asked::Right => (End, Middle),
+        Asked::TopLeft => (Start, Start),
+        Asked::TopRight => (End, Start),
+        Asked::BottomLeft => (Start, End),
+        Asked::BottomRight => (End, End),
+    };
+    Ok(Gravity::Fixed(horizontal, vertical))
+}
+
+/// What shows through where the format has no alpha: the background that was asked for, over white.
+fn ground(request: &Request) -> [u8; 3] {
+    let [r, g, b, a] = request.resize.as_ref().and_then(|resize| resize.background).map_or([255; 4], |asked| asked.0);
+    [r, g, b].map(|c| ((u32::from(c) * u32::from(a) + 255 * (255 - u32::from(a)) + 127) / 255) as u8)
+}
+
+fn keep(asked: &[MetadataKind]) -> Keep {
+    let has = |kind| asked.contains(&kind);
+    Keep {
+        copyright: has(MetadataKind::Copyright),
+        profile: has(MetadataKind::Profile),
+        date: has(MetadataKind::Date),
+        location: has(MetadataKind::Location),
+        all: has(MetadataKind::All),
+    }
+}

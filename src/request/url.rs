@@ -1,0 +1,234 @@
+//! Web addresses, which may carry secrets.
+
+use std::{fmt, net::Ipv6Addr};
+
+use super::{Secret, json::Json};
+
+/// The address of an image or a webhook. Any text can be put in; whether it is an address is asked when the request
+/// is validated. Prints without user, password, query and fragment, which may be secrets.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Url(Secret);
+
+impl Url {
+    /// The text in clear.
+    pub fn expose(&self) -> &str {
+        self.0.expose()
+    }
+
+    /// The text with user, password, query and fragment as `***`. Of a text that is no web address everything before
+    /// its last `@` is hidden.
+    pub fn redacted(&self) -> String {
+        let text = self.expose();
+        let (scheme, rest) = text.split_once("://").map_or((None, text), |(scheme, rest)| (Some(scheme), rest));
+        let may_hold_user = if Parts::of(text).is_some() { split_authority(rest).0.len() } else { rest.len() };
+        let hidden = rest[..may_hold_user].rfind('@').map_or(0, |at| at + 1);
+        let shown = &rest[hidden..];
+        let end = shown.find(['?', '#']);
+        [
+            scheme.unwrap_or_default(),
+            if scheme.is_some() { "://" } else { "" },
+            if hidden > 0 { "***@" } else { "" },
+            end.map_or(shown, |end| &shown[..=end]),
+            if end.is_some() { "***" } else { "" },
+        ]
+        .concat()
+    }
+}
+
+/// Whether `text` is an http or https address with a host, as browsers take it: letters beyond ASCII, blanks and the
+/// like are left for the client to encode.
+pub(super) fn is_web_address(text: &str) -> bool {
+    // Clients disagree on whether a backslash ends the host, so none may decide it.
+    let confuses = |c: char| c.is_control() || c == '\\';
+    text.trim() == text && !text.contains(confuses) && Parts::of(text).is_some()
+}
+
+/// Whether `text` is a [web address](is_web_address) to the letter of RFC 3986.
+pub(super) fn is_strict_web_address(text: &str) -> bool {
+    const MARKS: &[u8] = b"-._~:/?@!$&'()*+,;=%";
+    let Some(parts) = Parts::of(text) else { return false };
+    let (rest, fragment) = parts.rest.split_once('#').unwrap_or((parts.rest, ""));
+    let legal = |part: &str| part.bytes().all(|b| b.is_ascii_alphanumeric() || MARKS.contains(&b));
+    let escapes_are_hex =
+        text.split('%').skip(1).all(|escape| escape.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2);
+    is_web_address(text)
+        && parts.host.is_ascii()
+        && legal(parts.user)
+        && !parts.user.contains('@')
+        && legal(rest)
+        && legal(fragment)
+        && escapes_are_hex
+}
+
+/// A web address in pieces.
+struct Parts<'a> {
+    /// `user:password`; empty where there is none.
+    user: &'a str,
+    host: &'a str,
+    port: Option<&'a str>,
+    /// Path, query and fragment.
+    rest: &'a str,
+}
+
+impl<'a> Parts<'a> {
+    fn of(text: &'a str) -> Option<Self> {
+        let (scheme, rest) = text.split_once("://")?;
+        if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
+            return None;
+        }
+        let (authority, rest) = split_authority(rest);
+        let (user, place) = authority.rsplit_once('@').unwrap_or(("", authority));
+        // The colons of an IPv6 address are inside its brackets.
+        let port_at = place.rfind(':').filter(|&colon| place.rfind(']').is_none_or(|bracket| bracket < colon));
+        let (host, port) = port_at.map_or((place, None), |colon| (&place[..colon], Some(&place[colon + 1..])));
+        let parts = Self { user, host, port, rest };
+        (parts.host_is_valid() && parts.port_is_valid()).then_some(parts)
+    }
+
+    fn host_is_valid(&self) -> bool {
+        const MARKS: &str = "-._~!$&'()*+,;=%";
+        if let Some(address) = self.host.strip_prefix('[') {
+            return address.strip_suffix(']').is_some_and(|address| address.parse::<Ipv6Addr>().is_ok());
+        }
+        !self.host.is_empty()
+            && self.host.chars().all(|c| {
+                c.is_ascii_alphanumeric() || MARKS.contains(c) || !(c.is_ascii() || c.is_control() || c.is_whitespace())
+            })
+    }
+
+    fn port_is_valid(&self) -> bool {
+        self.port.is_none_or(|port| {
+            // RFC 3986 lets the digits be absent.
+            port.is_empty()
+                || port.bytes().all(|b| b.is_ascii_digit()) && port.parse::<u16>().is_ok_and(|port| port > 0)
+        })
+    }
+}
+
+/// Authority, and what follows it.
+fn split_authority(text: &str) -> (&str, &str) {
+    text.split_at(text.find(['/', '?', '#']).unwrap_or(text.len()))
+}
+
+impl fmt::Display for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.redacted())
+    }
+}
+
+impl fmt::Debug for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.redacted(), f)
+    }
+}
+
+impl From<&str> for Url {
+    fn from(text: &str) -> Self {
+        Self(text.into())
+    }
+}
+
+impl From<String> for Url {
+    fn from(text: String) -> Self {
+        Self(text.into())
+    }
+}
+
+impl From<&Url> for Json {
+    fn from(url: &Url) -> Self {
+        Self::Text(url.0.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn http_addresses_with_a_host_are_taken() {
+        for text in [
+            "http://a",
+            "https://example.com/a/b.jpg?x=1&y=%20#top",
+            "HTTPS://user:p%40ss@example.com:8443/",
+            "http://[2001:db8::1]:80/a",
+            "http://127.0.0.1?x",
+            "http://a:/",
+            "http://under_score.example/~x/(1)'!*;,=:@",
+        ] {
+            assert!(is_web_address(text) && is_strict_web_address(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_browsers_would_encode_is_taken_for_images_but_is_not_rfc_3986() {
+        for text in [
+            "https://bücher.example/größe 1.jpg",
+            "https://a/x|y^z`{}\"<>.jpg",
+            "https://a/100%.jpg",
+            "https://a/%4",
+            "https://a/#b#c",
+            "https://me@mail.example:pw@a/",
+            "https://a/[1].jpg",
+        ] {
+            assert!(is_web_address(text) && !is_strict_web_address(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        for text in [
+            "",
+            "wide",
+            "/a.jpg",
+            "//a/b.jpg",
+            "a.example/b.jpg",
+            "http:a",
+            "http:///a.jpg",
+            "http://",
+            "http://?x",
+            "http://user@/a",
+            "http://:80/",
+            "ftp://a/b",
+            "file:///etc/passwd",
+            "data:image/png;base64,AAAA",
+            "javascript://a/%0aalert(1)",
+            "http://a:99999/",
+            "http://a:0/",
+            "http://a:+1/",
+            "http://a:b@c:d/",
+            "http://[::1/",
+            "http://[::1]x/",
+            "http://[nonsense]/",
+            "http://a b/",
+            " http://a/",
+            "http://a/ ",
+            "http://a/\n",
+            "http://a/\0",
+            "http://a\\@b/",
+            "http://a/\\b",
+        ] {
+            assert!(!is_web_address(text) && !is_strict_web_address(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn printing_hides_user_password_query_and_fragment() {
+        for (text, printed) in [
+            ("https://example.com/a.jpg", "https://example.com/a.jpg"),
+            ("https://user:pass@example.com:81/a?token=1#x", "https://***@example.com:81/a?***"),
+            ("https://user:pass@example.com", "https://***@example.com"),
+            ("https://example.com#token", "https://example.com#***"),
+            ("https://example.com/img@2x.png?sig=@", "https://example.com/img@2x.png?***"),
+            ("ftp://user:pass@host/x?sig=1", "ftp://***@host/x?***"),
+            ("http://user:p/a?ss@host/x", "http://***@host/x"),
+            ("user:pass@host", "***@host"),
+            ("wide", "wide"),
+            ("", ""),
+        ] {
+            let url = Url::from(text);
+            assert_eq!(url.to_string(), printed);
+            assert_eq!(format!("{url:?}"), format!("{printed:?}"));
+            assert_eq!(url.expose(), text);
+        }
+    }
+}
