@@ -1,0 +1,97 @@
+//! Writes the seeds that fuzzing begins with: `seeds FOLDER` fills `FOLDER/<target>/` with small sound files.
+
+use std::{env, error::Error, fs, path::Path};
+
+use lapidary::{
+    Limits, Run, Unattended,
+    codec::{Codecs, EncodeOptions, JpegOptions, PngOptions, Sampling, WebpOptions},
+    picture::{Channels, Metadata, Picture, Samples, Still},
+};
+
+/// What `-Cpasses=sancov-module` calls in every binary; the targets have it from libFuzzer.
+#[cfg(fuzzing)]
+mod coverage {
+    #[unsafe(no_mangle)]
+    extern "C" fn __sanitizer_cov_8bit_counters_init(_: *mut u8, _: *mut u8) {}
+    #[unsafe(no_mangle)]
+    extern "C" fn __sanitizer_cov_pcs_init(_: *const usize, _: *const usize) {}
+    #[unsafe(no_mangle)]
+    extern "C" fn __sanitizer_cov_trace_pc_indir(_: usize) {}
+}
+
+const WIDTH: u32 = 19;
+const HEIGHT: u32 = 13;
+
+const TEXTS: [&str; 5] = [
+    "{}",
+    r##"{"optimize": {"compression": "low", "quality": 80}, "resize": {"width": 800, "height": 600, "mode": "pad", "gravity": "top-left", "upscale": false, "background": "#00ff0080"}}"##,
+    r#"{"url": "https://user@example.com:8080/a/b.jpg?c=d", "headers": {"Authorization": "Bearer x"}, "upscale": {"factor": 4, "model": "clean"}, "denoise": true, "light": {"strength": 3}}"#,
+    r#"{"tone": {"auto": true, "exposure": -100, "sharpness": 100}, "face": {"strength": 1, "target": "largest"}, "output": {"format": "smallest", "encoding": "baseline", "metadata": ["copyright", "all"], "keep_ids": true}}"#,
+    r#"{"store": {"provider": "aws", "key": "k", "secret": "s", "bucket": "b", "path": "p", "region": "eu-west-1", "acl": "private"}, "webhook": {"url": "https://example.com/", "delay": 5}}"#,
+];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = env::args_os().nth(1).ok_or("usage: seeds FOLDER")?;
+    let folder = Path::new(&folder);
+    for (at, text) in TEXTS.iter().enumerate() {
+        write(&folder.join("request_json"), &format!("{at}.json"), text.as_bytes())?;
+    }
+    for (name, bytes) in files()? {
+        let target = if name.starts_with("jpeg") { "jpeg" } else { name.split('-').next().unwrap_or(&name) };
+        write(&folder.join("sniff_probe"), &name, &bytes)?;
+        write(&folder.join(format!("decode_{target}")), &name, &bytes)?;
+        for which in 0..8 {
+            write(&folder.join("optimise"), &format!("{name}-{which}"), &[&[which], &bytes[..]].concat())?;
+        }
+    }
+    Ok(())
+}
+
+fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), Box<dyn Error>> {
+    fs::create_dir_all(folder)?;
+    Ok(fs::write(folder.join(name), bytes)?)
+}
+
+/// One file of every coding and shape, with and without metadata.
+fn files() -> Result<Vec<(String, Vec<u8>)>, Box<dyn Error>> {
+    let limits = Limits::default();
+    let run = Run { limits: &limits, control: &Unattended };
+    let codecs = Codecs::default();
+    let exif = b"II*\0\x08\0\0\0\x02\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\x98\x82\x02\0\x04\0\0\0me!\0\0\0\0\0".to_vec();
+    let metadata = Metadata { exif: Some(exif), comments: vec!["medium~000000".into()], ..Metadata::default() };
+    let mut files = Vec::new();
+    for channels in [Channels::Gray, Channels::GrayAlpha, Channels::Rgb, Channels::Rgba] {
+        for (name, options) in encodings() {
+            if channels.has_alpha() && name.starts_with("jpeg") {
+                continue;
+            }
+            let bytes = codecs.encode(&mut Still::new(picture(channels)?), &options, run)?;
+            let marked = codecs.with_metadata(options.format(), &bytes, &metadata, run)?;
+            files.push((format!("{name}-{channels:?}-bare"), bytes));
+            files.push((format!("{name}-{channels:?}-marked"), marked));
+        }
+    }
+    Ok(files)
+}
+
+fn encodings() -> Vec<(&'static str, EncodeOptions)> {
+    let jpeg = |progressive, sampling| {
+        let (luma, chroma) = ([12; 64], [20; 64]);
+        EncodeOptions::Jpeg(JpegOptions { luma, chroma, sampling, progressive, trellis: false })
+    };
+    vec![
+        ("jpeg-baseline", jpeg(false, Sampling::Half)),
+        ("jpeg-progressive", jpeg(true, Sampling::Full)),
+        ("png-plain", EncodeOptions::Png(PngOptions { interlaced: false, effort: 2 })),
+        ("png-interlaced", EncodeOptions::Png(PngOptions { interlaced: true, effort: 0 })),
+        ("webp-lossy", EncodeOptions::Webp(WebpOptions::lossy(60.0))),
+        ("webp-lossless", EncodeOptions::Webp(WebpOptions::lossless())),
+    ]
+}
+
+fn picture(channels: Channels) -> lapidary::Result<Picture> {
+    let count = channels.count();
+    let sample = |at: usize| (at / count * 7 + at % count * 50 + (at / 5) % 11) as u8;
+    let samples = (0..WIDTH as usize * HEIGHT as usize * count).map(sample).collect();
+    Picture::new(WIDTH, HEIGHT, channels, Samples::Eight(samples))
+}

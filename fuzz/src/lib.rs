@@ -1,0 +1,46 @@
+//! What the fuzz targets share: small limits, and what no input may bring about.
+
+use lapidary::{
+    Error, Format, Limits, Result, Run, Unattended,
+    codec::{Codecs, DecodeOptions},
+};
+
+/// Limits under which nothing takes long.
+pub fn limits() -> Limits {
+    let mut limits = Limits::default();
+    (limits.side_px, limits.frame_pixels, limits.result_pixels) = (512, 1 << 14, 1 << 14);
+    (limits.animation_pixels, limits.frames, limits.metadata_bytes) = (1 << 16, 16, 1 << 16);
+    limits
+}
+
+/// Gives the result back unless it is a defect: bad input must be told from our own failures.
+pub fn no_defect<T>(result: Result<T>) -> Option<T> {
+    match result {
+        Ok(value) => Some(value),
+        Err(error @ (Error::Internal { .. } | Error::Stopped(_))) => panic!("{error:?}"),
+        Err(_) => None,
+    }
+}
+
+/// Reads everything there is in a file of `format`: headers, metadata, pixels, and the file without its metadata.
+pub fn read(format: Format, bytes: &[u8]) {
+    let limits = limits();
+    let run = Run { limits: &limits, control: &Unattended };
+    let codecs = Codecs::default();
+    let metadata = no_defect(codecs.metadata(format, bytes, run)).unwrap_or_default();
+    let Some(info) = no_defect(codecs.probe(format, bytes, run)) else { return };
+    if info.frames == 1 {
+        let options = DecodeOptions { at_least: Some((info.width.div_ceil(3), info.height.div_ceil(3))) };
+        for options in [DecodeOptions::default(), options] {
+            let Some(mut frames) = no_defect(codecs.frames(format, bytes, &options, run)) else { continue };
+            let layout = frames.layout();
+            if let Some(frame) = no_defect(frames.next(run)).flatten() {
+                assert_eq!(frame.picture.layout(), layout);
+            }
+        }
+    }
+    if let Some(written) = no_defect(codecs.with_metadata(format, bytes, &metadata, run)) {
+        let again = no_defect(codecs.with_metadata(format, &written, &metadata, run));
+        assert!(again.as_ref() == Some(&written), "replacing metadata is not idempotent");
+    }
+}

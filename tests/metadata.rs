@@ -1,0 +1,173 @@
+//! What survives of what a file carries beside its pixels.
+#![cfg(all(feature = "jpeg", feature = "png", feature = "webp"))]
+
+mod pictures;
+
+use exif::{Exif, In, Reader, Tag};
+use image::{ImageDecoder, ImageReader};
+use pictures::{FORMATS, decoded, file_with, photo, process, reader, same_pixels};
+
+const HOLDER: &str = "(c) 2024 A. Holder";
+const ARTIST: &str = "A. Artist";
+
+/// A little-endian block with orientation 6, artist, copyright, a date of exposure and a position.
+fn block() -> Vec<u8> {
+    const ASCII: u16 = 2;
+    const SHORT: u16 = 3;
+    const LONG: u16 = 4;
+    let text = |text: &str| [text.as_bytes(), &[0]].concat();
+    let inline = |value: u32| value.to_le_bytes().to_vec();
+    // Directories and what is longer than four bytes lie where these say.
+    let (exif_at, gps_at) = (400u32, 600u32);
+    let primary = [
+        (0x0112, SHORT, 1, inline(6)),
+        (0x0132, ASCII, 20, text("2024:05:06 07:08:09")),
+        (0x013B, ASCII, 10, text(ARTIST)),
+        (0x8298, ASCII, 19, text(HOLDER)),
+        (0x8769, LONG, 1, inline(exif_at)),
+        (0x8825, LONG, 1, inline(gps_at)),
+    ];
+    let exposure = [(0x9003, ASCII, 20, text("2024:05:06 07:08:09"))];
+    let degrees: Vec<u8> = [48u32, 1, 12, 1, 30, 1].iter().flat_map(|number| number.to_le_bytes()).collect();
+    let position = [(0x0001, ASCII, 2, b"N\0\0\0".to_vec()), (0x0002, 5, 3, degrees)];
+    let mut bytes = b"II*\0\x08\0\0\0".to_vec();
+    for (at, fields) in [(8, &primary[..]), (exif_at as usize, &exposure), (gps_at as usize, &position)] {
+        bytes.resize(at, 0);
+        let mut values = Vec::new();
+        let values_at = at + 2 + 12 * fields.len() + 4;
+        bytes.extend((fields.len() as u16).to_le_bytes());
+        for (tag, kind, count, value) in fields {
+            bytes.extend([u16::to_le_bytes(*tag), kind.to_le_bytes()].concat());
+            bytes.extend(u32::to_le_bytes(*count));
+            if value.len() > 4 {
+                bytes.extend(((values_at + values.len()) as u32).to_le_bytes());
+                values.extend(value);
+                values.resize(values.len().next_multiple_of(2), 0);
+            } else {
+                bytes.extend([&value[..], &[0; 4][value.len()..]].concat());
+            }
+        }
+        bytes.extend([0; 4]);
+        bytes.extend(values);
+    }
+    bytes
+}
+
+/// Sources with all of it, in every format.
+fn sources() -> impl Iterator<Item = (lapidary::Format, Vec<u8>)> {
+    FORMATS.into_iter().map(|format| (format, file_with(&photo(48, 32), format, Some(&block()), None)))
+}
+
+fn exif_of(bytes: &[u8]) -> Option<Exif> {
+    Reader::new().read_from_container(&mut reader(bytes)).ok()
+}
+
+fn text(exif: &Exif, tag: Tag) -> Option<String> {
+    let field = exif.get_field(tag, In::PRIMARY)?;
+    Some(field.display_value().to_string().trim_matches('"').to_owned())
+}
+
+fn orientation(exif: &Exif) -> Option<u32> {
+    exif.get_field(Tag::Orientation, In::PRIMARY)?.value.get_uint(0)
+}
+
+fn asking(optimize: &str, kinds: &str) -> String {
+    format!(r#"{{"optimize": {{"compression": "{optimize}"}}, "output": {{"metadata": [{kinds}]}}}}"#)
+}
+
+#[test]
+fn sources_hold_what_is_looked_for() {
+    for (format, source) in sources() {
+        let exif = exif_of(&source).unwrap_or_else(|| panic!("{format} has no EXIF"));
+        assert_eq!(text(&exif, Tag::Copyright).as_deref(), Some(HOLDER), "{format}");
+        let tags = [Tag::Artist, Tag::DateTime, Tag::DateTimeOriginal, Tag::GPSLatitude];
+        assert!(tags.iter().all(|tag| exif.get_field(*tag, In::PRIMARY).is_some()), "{format}");
+        assert_eq!(orientation(&exif), Some(6), "{format}");
+    }
+}
+
+#[test]
+fn copyright_survives_by_default_and_dates_and_positions_do_not() {
+    for (format, source) in sources() {
+        for json in [r#"{"optimize": {"compression": "high"}}"#, r#"{"optimize": {"compression": "lossless"}}"#] {
+            let exif = exif_of(&process(&source, json).bytes).unwrap_or_else(|| panic!("{format} {json}"));
+            assert_eq!(text(&exif, Tag::Copyright).as_deref(), Some(HOLDER), "{format} {json}");
+            assert_eq!(text(&exif, Tag::Artist).as_deref(), Some(ARTIST), "{format} {json}");
+            for gone in [Tag::DateTime, Tag::DateTimeOriginal, Tag::GPSLatitude, Tag::GPSLatitudeRef] {
+                assert!(exif.get_field(gone, In::PRIMARY).is_none(), "{format} {json} keeps {gone}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_named_survives_and_nothing_else() {
+    for (format, source) in sources() {
+        let kept = |kinds: &str| exif_of(&process(&source, &asking("high", kinds)).bytes);
+        let has =
+            |exif: &Option<Exif>, tag| exif.as_ref().is_some_and(|exif| exif.get_field(tag, In::PRIMARY).is_some());
+        let tags = [Tag::Copyright, Tag::DateTimeOriginal, Tag::GPSLatitude];
+        for (kinds, expected) in [
+            ("", [false, false, false]),
+            (r#""copyright""#, [true, false, false]),
+            (r#""date""#, [false, true, false]),
+            (r#""location""#, [false, false, true]),
+            (r#""date", "location""#, [false, true, true]),
+            (r#""all""#, [true, true, true]),
+        ] {
+            let exif = kept(kinds);
+            assert_eq!(tags.map(|tag| has(&exif, tag)), expected, "{format} {kinds}");
+        }
+    }
+}
+
+#[test]
+fn the_orientation_goes_with_the_pixels_that_it_was_for() {
+    for (format, source) in sources() {
+        for kinds in [r#""copyright""#, r#""all""#] {
+            let turned = process(&source, &asking("high", kinds));
+            let tag = exif_of(&turned.bytes).as_ref().and_then(orientation);
+            assert!(matches!(tag, None | Some(1)), "{format} {kinds}: {tag:?}");
+            assert_eq!((turned.output.width, turned.output.height), (32, 48), "{format} {kinds}");
+            let untouched = process(&source, &asking("lossless", kinds));
+            assert_eq!(exif_of(&untouched.bytes).as_ref().and_then(orientation), Some(6), "{format} {kinds}");
+            assert_eq!((untouched.output.width, untouched.output.height), (48, 32), "{format} {kinds}");
+        }
+    }
+}
+
+#[test]
+fn a_kept_tag_and_turned_pixels_do_not_both_turn() {
+    // Lossless keeps the stored pixels with their tag even where nothing else of the metadata is wanted.
+    for (format, source) in sources() {
+        let outcome = process(&source, &asking("lossless", ""));
+        assert!(same_pixels(&decoded(&source), &decoded(&outcome.bytes)), "{format}");
+        assert_eq!(exif_of(&outcome.bytes).as_ref().and_then(orientation), Some(6), "{format}");
+    }
+}
+
+fn profile_of(bytes: &[u8]) -> Option<Vec<u8>> {
+    ImageReader::new(reader(bytes)).with_guessed_format().unwrap().into_decoder().unwrap().icc_profile().unwrap()
+}
+
+#[test]
+fn a_profile_is_embedded_only_when_asked_for() {
+    for (format, source) in sources() {
+        let named = profile_of(&process(&source, &asking("high", r#""profile""#)).bytes);
+        let profile = named.unwrap_or_else(|| panic!("{format} has no profile"));
+        assert_eq!(&profile[36..40], b"acsp");
+        assert_eq!(profile_of(&process(&source, &asking("high", r#""copyright""#)).bytes), None, "{format}");
+    }
+}
+
+#[test]
+fn lossless_keeps_the_profile_that_the_pixels_are_in() {
+    let srgb =
+        profile_of(&process(&file_with(&photo(48, 32), FORMATS[1], None, None), &asking("high", r#""profile""#)).bytes);
+    let srgb = srgb.unwrap();
+    for format in FORMATS {
+        let source = file_with(&photo(48, 32), format, None, Some(&srgb));
+        assert_eq!(profile_of(&process(&source, &asking("lossless", "")).bytes).as_ref(), Some(&srgb), "{format}");
+        assert_eq!(profile_of(&process(&source, &asking("high", "")).bytes), None, "{format}");
+    }
+}

@@ -1,0 +1,258 @@
+//! What optimising promises: the target's score, no larger file, the same bytes when done again.
+#![cfg(all(feature = "jpeg", feature = "png", feature = "webp"))]
+
+mod pictures;
+
+use lapidary::{Engine, Format, Input, Outcome, Request, Unattended, request::Compression};
+use pictures::{
+    FORMATS, decoded, file, gradient, graphic, kinds, logo, photo, process, same_pixels, score, screenshot, warnings,
+};
+use sha1::{Digest, Sha1};
+
+const TARGETS: [(&str, f64); 3] = [("low", 90.0), ("medium", 80.0), ("high", 70.0)];
+/// How far the independent judge, which decodes with other decoders, may differ from the reported score.
+const TOLERANCE: f64 = 0.5;
+
+fn preset(name: &str) -> String {
+    format!(r#"{{"optimize": {{"compression": "{name}"}}}}"#)
+}
+
+fn to(format: Format, optimize: &str) -> String {
+    format!(r#"{{"optimize": {optimize}, "output": {{"format": "{}"}}}}"#, format.name().to_lowercase())
+}
+
+/// Holds a result to its target and to what it says of itself.
+fn hold(outcome: &Outcome, source: &[u8], target: f64, what: &str) {
+    let measured = score(&decoded(source), &decoded(&outcome.bytes));
+    let reported = outcome.output.score.unwrap();
+    assert!((measured - reported).abs() <= TOLERANCE, "{what}: reported {reported}, measured {measured:.2}");
+    match warnings(outcome) {
+        [] => assert!(measured >= target - TOLERANCE, "{what}: {measured:.2} without a warning"),
+        [warning] => assert!(reported < target && warning.contains("below"), "{what}: {reported}, {warning}"),
+        more => panic!("{what}: {more:?}"),
+    }
+}
+
+#[test]
+fn every_preset_reaches_its_target_or_says_why_not_and_never_grows() {
+    for (kind, picture) in kinds(200, 136) {
+        for format in FORMATS {
+            let source = file(&picture, format);
+            for (name, target) in TARGETS {
+                let outcome = process(&source, &preset(name));
+                let what = format!("{kind} {format} {name}");
+                hold(&outcome, &source, target, &what);
+                assert!(outcome.bytes.len() <= source.len(), "{what}: {} > {}", outcome.bytes.len(), source.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_photograph_as_png_or_webp_is_less_than_half_at_high() {
+    let picture = photo(200, 136);
+    for format in [Format::Png, Format::Webp] {
+        let source = file(&picture, format);
+        let bytes = process(&source, &preset("high")).bytes;
+        assert!(bytes.len() * 2 < source.len(), "{format}: {} of {}", bytes.len(), source.len());
+    }
+}
+
+#[test]
+fn conversions_reach_the_target_in_every_format() {
+    for (kind, picture) in [("photo", photo(200, 136)), ("screenshot", screenshot(200, 136))] {
+        for from in FORMATS {
+            let source = file(&picture, from);
+            for into in FORMATS {
+                let outcome = process(&source, &to(into, r#"{"compression": "medium"}"#));
+                assert_eq!(lapidary::sniff(&outcome.bytes), Some(into));
+                assert_eq!((outcome.input.format, outcome.output.format), (from.name(), into.name()));
+                hold(&outcome, &source, 80.0, &format!("{kind} {from} to {into}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn alpha_reaches_the_target_over_black_and_over_white() {
+    for from in [Format::Png, Format::Webp] {
+        let source = file(&logo(160, 120), from);
+        for into in [Format::Png, Format::Webp] {
+            for (name, target) in TARGETS {
+                let outcome = process(&source, &to(into, &format!(r#"{{"compression": "{name}"}}"#)));
+                assert!(decoded(&outcome.bytes).color().has_alpha());
+                hold(&outcome, &source, target, &format!("{from} to {into} {name}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn alpha_goes_over_white_where_the_format_has_none() {
+    let source = file(&logo(160, 120), Format::Png);
+    let result = decoded(&process(&source, &to(Format::Jpeg, r#"{"compression": "low"}"#)).bytes);
+    assert!(score(&pictures::over(&decoded(&source), 255), &result) > 85.0);
+    assert!(result.to_rgb8().get_pixel(0, 0).0.iter().all(|&sample| sample > 250));
+}
+
+#[test]
+fn ultra_is_smaller_than_high_and_still_a_picture() {
+    for format in FORMATS {
+        let source = file(&photo(200, 136), format);
+        let (high, ultra) = (process(&source, &preset("high")), process(&source, &preset("ultra")));
+        assert!(ultra.bytes.len() < high.bytes.len(), "{format}");
+        let measured = score(&decoded(&source), &decoded(&ultra.bytes));
+        assert!(measured > 20.0, "{format}: {measured}");
+    }
+}
+
+#[test]
+fn lossless_keeps_every_pixel_and_never_grows() {
+    for (kind, picture) in kinds(120, 80) {
+        for format in FORMATS {
+            let source = file(&picture, format);
+            let outcome = process(&source, &preset("lossless"));
+            assert!(same_pixels(&decoded(&source), &decoded(&outcome.bytes)), "{kind} {format}");
+            assert!(outcome.bytes.len() <= source.len(), "{kind} {format}");
+            assert_eq!(outcome.output.score, Some(100.0));
+        }
+    }
+}
+
+#[test]
+fn lossless_keeps_colours_under_full_transparency_and_sixteen_bits() {
+    let hidden = image::RgbaImage::from_fn(40, 30, |x, y| image::Rgba([x as u8 * 6, y as u8 * 8, 77, 0]));
+    for format in [Format::Png, Format::Webp] {
+        let source = file(&hidden.clone().into(), format);
+        let result = process(&source, &preset("lossless")).bytes;
+        assert!(same_pixels(&decoded(&source), &decoded(&result)), "{format}");
+    }
+    let deep = image::ImageBuffer::from_fn(40, 30, |x, y| image::Rgb([x as u16 * 1637, y as u16 * 2111, 12_345]));
+    let source = file(&image::DynamicImage::ImageRgb16(deep), Format::Png);
+    let outcome = process(&source, &preset("lossless"));
+    assert!(same_pixels(&decoded(&source), &decoded(&outcome.bytes)));
+    assert_eq!(outcome.output.depth, 48);
+}
+
+#[test]
+fn webp_without_optimize_keeps_its_pixels() {
+    for picture in [photo(120, 80), logo(120, 80)] {
+        let lossless = file(&picture, Format::Webp);
+        let lossy = process(&lossless, &to(Format::Webp, r#"{"quality": 80}"#)).bytes;
+        for source in [lossless, lossy] {
+            let outcome = process(&source, "{}");
+            assert!(same_pixels(&decoded(&source), &decoded(&outcome.bytes)));
+            assert!(outcome.bytes.len() <= source.len());
+        }
+    }
+}
+
+#[test]
+fn without_a_word_jpeg_and_png_are_optimised_as_medium() {
+    for format in [Format::Jpeg, Format::Png] {
+        let source = file(&photo(120, 80), format);
+        assert_eq!(process(&source, "{}").bytes, process(&source, &preset("medium")).bytes, "{format}");
+    }
+}
+
+#[test]
+fn explicit_qualities_work_and_do_not_lose_by_more() {
+    let picture = photo(160, 120);
+    let source = file(&picture, Format::Png);
+    for format in FORMATS {
+        let scores = [1, 50, 100].map(|quality| {
+            let outcome = process(&source, &to(format, &format!(r#"{{"quality": {quality}}}"#)));
+            let measured = score(&picture, &decoded(&outcome.bytes));
+            let reported = outcome.output.score.unwrap();
+            assert!((measured - reported).abs() <= TOLERANCE, "{format} {quality}: {reported}, measured {measured:.2}");
+            measured
+        });
+        assert!(scores[0] < scores[1] && scores[1] < scores[2], "{format}: {scores:?}");
+        assert!(scores[2] > 85.0, "{format}: {scores:?}");
+        let own = file(&picture, format);
+        for quality in [1, 50, 100] {
+            let outcome = process(&own, &format!(r#"{{"optimize": {{"quality": {quality}}}}}"#));
+            assert!(outcome.bytes.len() <= own.len(), "{format} {quality}");
+        }
+    }
+}
+
+#[test]
+fn a_quality_wins_over_a_preset() {
+    let source = file(&photo(80, 60), Format::Jpeg);
+    let both = process(&source, r#"{"optimize": {"quality": 30, "compression": "lossless"}}"#);
+    assert_eq!(both.bytes, process(&source, r#"{"optimize": {"quality": 30}}"#).bytes);
+}
+
+/// Every way to ask for a fidelity.
+fn fidelities() -> impl Iterator<Item = String> {
+    let presets = ["lossless", "low", "medium", "high", "ultra"].map(|name| format!(r#"{{"compression": "{name}"}}"#));
+    presets.into_iter().chain([1, 50, 100].map(|quality| format!(r#"{{"quality": {quality}}}"#)))
+}
+
+#[test]
+fn the_second_pass_of_the_same_request_gives_the_same_bytes() {
+    for (kind, picture) in [("photo", photo(96, 64)), ("logo", logo(96, 64)), ("gradient", gradient(96, 64))] {
+        for format in FORMATS {
+            let source = file(&picture, format);
+            for optimize in fidelities() {
+                let json = format!(r#"{{"optimize": {optimize}}}"#);
+                let first = process(&source, &json).bytes;
+                let second = process(&first, &json).bytes;
+                assert!(second == first, "{kind} {format} {json}: {} then {}", first.len(), second.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn conversions_resizes_and_encodings_done_again_give_the_same_bytes() {
+    let requests = [
+        r#"{}"#,
+        r#"{"output": {"format": "webp"}}"#,
+        r#"{"output": {"format": "jpeg", "encoding": "baseline"}}"#,
+        r#"{"output": {"format": "png", "encoding": "progressive"}}"#,
+        r#"{"optimize": {"compression": "lossless"}, "output": {"format": "webp"}}"#,
+        r#"{"optimize": {"compression": "lossless"}, "output": {"format": "png"}}"#,
+        r#"{"optimize": {"compression": "lossless"}, "output": {"format": "jpeg"}}"#,
+        r#"{"optimize": {"compression": "high"}, "resize": {"width": 61}}"#,
+        r#"{"optimize": {}, "resize": {"width": 50, "height": 50, "mode": "pad"}, "output": {"format": "png"}}"#,
+        r#"{"optimize": {}, "output": {"metadata": ["all"]}}"#,
+        r#"{"optimize": {}, "output": {"metadata": ["profile"]}}"#,
+        r#"{"optimize": {"quality": 70}, "output": {"metadata": ["all", "profile"]}}"#,
+    ];
+    for format in FORMATS {
+        let source = file(&photo(96, 64), format);
+        for json in requests {
+            let first = process(&source, json).bytes;
+            let second = process(&first, json).bytes;
+            assert!(second == first, "{format} {json}: {} then {}", first.len(), second.len());
+        }
+    }
+}
+
+#[test]
+fn a_result_is_not_skipped_for_another_request() {
+    let source = file(&photo(120, 80), Format::Png);
+    let low = process(&source, &preset("low")).bytes;
+    assert!(process(&low, &preset("high")).bytes.len() < low.len());
+}
+
+#[test]
+fn results_are_described_as_they_are() {
+    let source = file(&graphic(120, 80), Format::Png);
+    let input = Input { bytes: &source, name: Some("some/where/logo.final.PNG") };
+    let outcome = Engine::new().process(input, &Request::new().compression(Compression::Medium), &Unattended).unwrap();
+    let hex = |bytes: &[u8]| Sha1::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    for (description, bytes) in [(&outcome.input, &source), (&outcome.output, &outcome.bytes)] {
+        assert_eq!((description.width, description.height, description.frames), (120, 80, 1));
+        assert_eq!((description.bytes, &description.sha1), (bytes.len() as u64, &hex(bytes)));
+        assert_eq!((description.format, description.name.as_str()), ("PNG", "logo.final.PNG"));
+    }
+    assert_eq!((outcome.input.score, &outcome.input.warnings), (None, &None));
+    assert_eq!((outcome.input.colorspace, outcome.input.depth, outcome.input.sampling), ("RGB", 24, None));
+    assert_eq!(outcome.output.colorspace, "INDEXED");
+    let jpeg = process(&source, &to(Format::Jpeg, "{}"));
+    assert_eq!((jpeg.input.name.as_str(), jpeg.output.name.as_str()), ("image.png", "image.jpg"));
+    assert!(jpeg.output.interlaced == Some(true) && jpeg.output.quality.is_some() && jpeg.output.sampling.is_some());
+}

@@ -1,0 +1,142 @@
+//! Sizes, light and the upright position.
+#![cfg(all(feature = "jpeg", feature = "png", feature = "webp"))]
+
+mod pictures;
+
+use image::{DynamicImage, RgbImage, metadata::Orientation};
+use lapidary::Format;
+use pictures::{FORMATS, attempt, decoded, file, file_with, graphic, photo, process, score};
+
+/// The size of what a 90 x 60 PNG becomes.
+fn size(resize: &str) -> (u32, u32) {
+    let source = file(&photo(90, 60), Format::Png);
+    let json = format!(r#"{{"optimize": {{"quality": 30}}, "resize": {resize}}}"#);
+    let outcome = process(&source, &json);
+    let picture = decoded(&outcome.bytes);
+    assert_eq!((picture.width(), picture.height()), (outcome.output.width, outcome.output.height));
+    (picture.width(), picture.height())
+}
+
+#[test]
+fn auto_keeps_the_aspect_inside_the_box() {
+    assert_eq!(size(r#"{"width": 45}"#), (45, 30));
+    assert_eq!(size(r#"{"height": 20}"#), (30, 20));
+    assert_eq!(size(r#"{"width": 40, "height": 40}"#), (40, 27));
+    assert_eq!(size(r#"{"width": 180, "height": 90, "mode": "auto"}"#), (135, 90));
+}
+
+#[test]
+fn fit_fill_and_pad_have_the_very_size_of_the_box() {
+    for mode in ["fit", "fill", "pad"] {
+        assert_eq!(size(&format!(r#"{{"width": 33, "height": 51, "mode": "{mode}"}}"#)), (33, 51), "{mode}");
+        assert_eq!(size(&format!(r#"{{"width": 130, "height": 140, "mode": "{mode}"}}"#)), (130, 140), "{mode}");
+        let source = file(&photo(9, 6), Format::Png);
+        let error = attempt(&source, &format!(r#"{{"resize": {{"width": 5, "height": 5, "mode": "{mode}"}}}}"#));
+        assert!(error.is_ok(), "{mode}");
+    }
+}
+
+#[test]
+fn without_upscale_nothing_is_enlarged() {
+    assert_eq!(size(r#"{"width": 180, "upscale": false}"#), (90, 60));
+    assert_eq!(size(r#"{"width": 200, "height": 30, "mode": "fill", "upscale": false}"#), (90, 30));
+    assert_eq!(size(r#"{"width": 120, "height": 30, "mode": "fit", "upscale": false}"#), (90, 30));
+    assert_eq!(size(r#"{"width": 120, "height": 100, "mode": "pad", "upscale": false}"#), (120, 100));
+    assert_eq!(size(r#"{"width": 45, "upscale": false}"#), (45, 30));
+}
+
+#[test]
+fn a_source_that_has_the_size_already_is_only_optimised() {
+    let source = file(&graphic(90, 60), Format::Png);
+    let plain = process(&source, "{}").bytes;
+    assert_eq!(process(&source, r#"{"resize": {"width": 90}}"#).bytes, plain);
+    assert_eq!(process(&source, r#"{"resize": {"width": 500, "upscale": false}}"#).bytes, plain);
+}
+
+#[test]
+fn a_checkerboard_becomes_the_gray_of_half_the_light() {
+    let board = RgbImage::from_fn(128, 128, |x, y| image::Rgb([if (x + y) % 2 == 0 { 255 } else { 0 }; 3]));
+    for format in [Format::Png, Format::Webp] {
+        let source = file(&board.clone().into(), format);
+        let json = r#"{"optimize": {"compression": "lossless"}, "resize": {"width": 32}}"#;
+        let small = decoded(&process(&source, json).bytes).to_rgb8();
+        for (x, y, pixel) in small.enumerate_pixels() {
+            assert!(pixel.0.iter().all(|sample| (186..=190).contains(sample)), "{format} {x},{y}: {pixel:?}");
+        }
+    }
+}
+
+/// A picture whose left half is red and whose right half is blue, 80 x 40, resized as asked to PNG without loss.
+fn halves(resize: &str) -> DynamicImage {
+    let halves = RgbImage::from_fn(80, 40, |x, _| image::Rgb(if x < 40 { [220, 0, 0] } else { [0, 0, 220] }));
+    let json = format!(r#"{{"optimize": {{"compression": "lossless"}}, "resize": {resize}}}"#);
+    decoded(&process(&file(&halves.into(), Format::Png), &json).bytes)
+}
+
+#[test]
+fn gravity_says_what_is_cropped() {
+    for (gravity, left, right) in
+        [("left", [220, 0, 0], [220, 0, 0]), ("right", [0, 0, 220], [0, 0, 220]), ("center", [220, 0, 0], [0, 0, 220])]
+    {
+        let cropped =
+            halves(&format!(r#"{{"width": 40, "height": 40, "mode": "fit", "gravity": "{gravity}"}}"#)).to_rgb8();
+        assert_eq!((cropped.get_pixel(1, 20).0, cropped.get_pixel(38, 20).0), (left, right), "{gravity}");
+    }
+    for gravity in ["smart", "top-left", "bottom", "bottom-right"] {
+        let cropped = halves(&format!(r#"{{"width": 30, "height": 40, "mode": "fit", "gravity": "{gravity}"}}"#));
+        assert_eq!((cropped.width(), cropped.height()), (30, 40), "{gravity}");
+    }
+}
+
+#[test]
+fn padding_is_transparent_unless_a_background_is_named() {
+    let padded = halves(r#"{"width": 80, "height": 80, "mode": "pad"}"#).to_rgba8();
+    assert_eq!((padded.get_pixel(40, 2).0[3], padded.get_pixel(10, 40).0), (0, [220, 0, 0, 255]));
+    let green = halves(r##"{"width": 80, "height": 80, "mode": "pad", "background": "#00ff00"}"##).to_rgba8();
+    assert_eq!(green.get_pixel(40, 2).0, [0, 255, 0, 255]);
+    let source = file(&photo(80, 40), Format::Jpeg);
+    let json = r#"{"resize": {"width": 80, "height": 80, "mode": "pad"}}"#;
+    let white = decoded(&process(&source, json).bytes).to_rgb8();
+    assert!(white.get_pixel(40, 2).0.iter().all(|&sample| sample > 245));
+}
+
+/// EXIF that says nothing but the orientation.
+fn oriented(value: u8) -> Vec<u8> {
+    [&b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0"[..], &[value], &[0; 6]].concat()
+}
+
+#[test]
+fn every_orientation_comes_out_upright() {
+    for format in FORMATS {
+        for value in 1..=8 {
+            let source = file_with(&photo(96, 64), format, Some(&oriented(value)), None);
+            let mut expected = decoded(&source);
+            expected.apply_orientation(Orientation::from_exif(value).unwrap());
+            let outcome = process(&source, r#"{"optimize": {"compression": "low"}, "output": {"format": "png"}}"#);
+            let upright = decoded(&outcome.bytes);
+            assert_eq!((outcome.input.width, outcome.input.height), (96, 64));
+            assert_eq!((upright.width(), upright.height()), (expected.width(), expected.height()), "{value}");
+            let measured = score(&expected, &upright);
+            assert!(measured > 89.0, "{format}, orientation {value}: {measured}");
+        }
+    }
+}
+
+#[test]
+fn a_box_is_meant_for_the_upright_picture() {
+    let source = file_with(&photo(96, 64), Format::Jpeg, Some(&oriented(6)), None);
+    let outcome = process(&source, r#"{"resize": {"width": 32}}"#);
+    assert_eq!((outcome.output.width, outcome.output.height), (32, 48));
+}
+
+#[test]
+fn a_large_reduction_of_a_jpeg_has_the_planned_size_and_looks() {
+    let source = file(&photo(403, 301), Format::Jpeg);
+    let json = r#"{"optimize": {"compression": "lossless"}, "resize": {"width": 37}, "output": {"format": "png"}}"#;
+    let small = decoded(&process(&source, json).bytes);
+    assert_eq!((small.width(), small.height()), (37, 28));
+    let expected = decoded(&source).resize_exact(37, 28, image::imageops::FilterType::Lanczos3);
+    let (a, b) = (small.to_rgb8(), expected.to_rgb8());
+    let far = a.iter().zip(b.iter()).map(|(a, b)| a.abs_diff(*b)).max();
+    assert!(far < Some(24), "{far:?}");
+}

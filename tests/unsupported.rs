@@ -1,0 +1,77 @@
+//! What is asked for and not there is refused by its name, never skipped.
+#![cfg(all(feature = "jpeg", feature = "png", feature = "webp"))]
+
+mod pictures;
+
+use lapidary::{Error, Format};
+use pictures::{FORMATS, attempt, crc32, file, photo};
+
+fn refusal(bytes: &[u8], json: &str) -> String {
+    let error = attempt(bytes, json).unwrap_err();
+    assert!(matches!(error, Error::Unsupported { .. }), "{json}: {error}");
+    error.to_string()
+}
+
+#[test]
+fn what_the_request_names_is_refused_by_its_name() {
+    let cases = [
+        (r#"{"upscale": {"factor": 2}}"#, "upscale"),
+        (r#"{"denoise": true}"#, "denoise"),
+        (r#"{"light": {"strength": 10}}"#, "light"),
+        (r#"{"tone": true}"#, "tone"),
+        (r#"{"face": true}"#, "face"),
+        (r#"{"resize": {"width": 9, "height": 9, "mode": "fit", "gravity": "face"}}"#, r#"the gravity "face""#),
+        (r#"{"resize": {"width": 9, "height": 9, "mode": "fit", "gravity": "faces"}}"#, r#"the gravity "faces""#),
+        (r#"{"output": {"format": "gif"}}"#, "writing GIF"),
+        (r#"{"output": {"format": "svg"}}"#, "writing SVG"),
+        (r#"{"output": {"format": "avif"}}"#, "writing AVIF"),
+        (r#"{"output": {"format": "smallest"}}"#, r#"the output format "smallest""#),
+    ];
+    for format in FORMATS {
+        let bytes = file(&photo(20, 16), format);
+        for (json, name) in cases {
+            let text = refusal(&bytes, json);
+            assert!(text.starts_with(name) && text.ends_with("is not supported"), "{format} {json}: {text}");
+        }
+    }
+}
+
+#[test]
+fn formats_that_are_only_recognised_are_refused_by_their_name() {
+    let gif = b"GIF89a\x05\0\x03\0\0\0\0\x2C\0\0\0\0\x05\0\x03\0\0\x02\x01\0\0\x3B";
+    assert!(refusal(gif, "{}").contains("GIF"));
+    assert!(refusal(b"<svg xmlns='http://www.w3.org/2000/svg' width='5' height='3'/>", "{}").contains("SVG"));
+    assert!(refusal(b"\0\0\0\x14ftypavif\0\0\0\0avif", "{}").contains("AVIF"));
+}
+
+#[test]
+fn animations_are_refused_by_their_name() {
+    assert_eq!(refusal(&animated_png(), "{}"), "animated APNG is not supported");
+    assert_eq!(refusal(&animated_webp(), "{}"), "animated WEBP is not supported");
+    let frame = b"\x2C\0\0\0\0\x05\0\x03\0\0\x02\x01\0\0";
+    let gif = [&b"GIF89a\x05\0\x03\0\0\0\0"[..], frame, frame, b"\x3B"].concat();
+    assert_eq!(refusal(&gif, "{}"), "animated GIF is not supported");
+}
+
+/// A PNG whose header says that two frames follow.
+fn animated_png() -> Vec<u8> {
+    let mut bytes = file(&photo(20, 16), Format::Png);
+    let control = [&b"acTL"[..], &2u32.to_be_bytes(), &0u32.to_be_bytes()].concat();
+    let chunk = [&8u32.to_be_bytes()[..], &control, &crc32(&control).to_be_bytes()].concat();
+    // Behind the signature and the header.
+    bytes.splice(33..33, chunk);
+    bytes
+}
+
+/// Two frames of the same picture.
+fn animated_webp() -> Vec<u8> {
+    let still = file(&photo(20, 16), Format::Webp);
+    let chunk = |name: &[u8; 4], data: &[u8]| {
+        let padding = &[0][..data.len() % 2];
+        [&name[..], &(data.len() as u32).to_le_bytes(), data, padding].concat()
+    };
+    let header = chunk(b"VP8X", &[2, 0, 0, 0, 19, 0, 0, 15, 0, 0]);
+    let frame = chunk(b"ANMF", &[&[0, 0, 0, 0, 0, 0, 19, 0, 0, 15, 0, 0, 100, 0, 0, 0][..], &still[12..]].concat());
+    let body = [&b"WEBP"[..], &header, &chunk(b"ANIM", &[0; 6]), &frame, &frame].concat();
+    [&b"RIFF"[..], &(body.len() as u32).to_le_bytes(), &body].concat()
+}
