@@ -1,0 +1,77 @@
+//! `lapidary`: optimises the pictures it is given, over the crate's public interface alone.
+//!
+//! ```text
+//! cargo run --release --example lapidary -- --help
+//! ```
+//!
+//! | file | what |
+//! |---|---|
+//! | `arguments` | the command line, and the request that it makes |
+//! | `inputs` | which files are meant, and their bytes |
+//! | `work` | pictures through the engine, on several threads, reported in order |
+//! | `outputs` | names in the output folder, never those of an input |
+//! | `report` | what became of one input |
+//! | `json`, `table` | the two ways to print reports |
+//! | `progress` | the bar on a terminal |
+
+mod arguments;
+mod inputs;
+mod json;
+mod outputs;
+mod progress;
+mod report;
+mod table;
+#[cfg(test)]
+mod tests;
+mod work;
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use arguments::{Arguments, Command};
+
+fn main() -> ExitCode {
+    match Command::parse(std::env::args_os().skip(1)) {
+        Ok(Command::Help) => show(arguments::HELP),
+        Ok(Command::Version) => show(concat!("lapidary ", env!("CARGO_PKG_VERSION"), "\n")),
+        Ok(Command::Process(arguments)) => match run(&arguments, &mut io::stdout().lock()) {
+            Ok(0) => ExitCode::SUCCESS,
+            Ok(_) => ExitCode::FAILURE,
+            // Whoever read the reports has seen enough.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::FAILURE,
+            Err(error) => refuse(&error.to_string()),
+        },
+        Err(usage) => refuse(&usage),
+    }
+}
+
+/// Does what the command line asks and prints the reports to `out`; the number of inputs that failed.
+///
+/// # Errors
+/// Where nothing could be begun or printed; what is wrong with one input is in its report.
+fn run(arguments: &Arguments, out: &mut impl Write) -> io::Result<usize> {
+    let inputs = inputs::expand(&arguments.inputs);
+    if inputs.is_empty() {
+        eprintln!("lapidary: no pictures found");
+    }
+    let folder = outputs::Folder::create(&arguments.folder, &inputs)?;
+    let mut printer: Box<dyn report::Print> =
+        if arguments.json { Box::new(json::Lines) } else { Box::new(table::Table::of(&inputs)) };
+    work::process(&inputs, arguments, folder, |report| printer.report(report, out))
+        .and_then(|failed| printer.end(out).map(|()| failed))
+}
+
+fn show(text: &str) -> ExitCode {
+    match io::stdout().write_all(text.as_bytes()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+/// Wrong usage.
+fn refuse(message: &str) -> ExitCode {
+    eprintln!("lapidary: {message}\nTry --help.");
+    ExitCode::from(2)
+}

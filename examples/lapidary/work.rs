@@ -1,0 +1,120 @@
+//! Pictures through the engine, on several threads, reported in order.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
+    sync::{
+        atomic::{AtomicUsize, Ordering},
+        mpsc,
+    },
+    thread,
+    time::Instant,
+};
+
+use lapidary::{Engine, Input, Limits, request::Request};
+
+use crate::{
+    arguments::Arguments,
+    inputs,
+    outputs::{Draft, Folder},
+    progress::{Progress, Watch},
+    report::{Failure, Report, Success},
+};
+
+/// A picture done, but for the name of its file.
+type Unnamed = (Success, Draft);
+
+/// Processes `inputs` and hands every report to `print`, in the order of the inputs; the number of those that failed.
+///
+/// # Errors
+/// What `print` fails with; inputs not yet begun are left undone then.
+pub fn process(
+    inputs: &[PathBuf],
+    arguments: &Arguments,
+    mut folder: Folder,
+    mut print: impl FnMut(&Report) -> io::Result<()>,
+) -> io::Result<usize> {
+    let request = Request::from_value(&arguments.request).map_err(Failure::from);
+    let progress = Progress::of(inputs.len());
+    let shop = Shop { engine: Engine::new(), request, folder: folder.path().into() };
+    let (next, (done, results)) = (AtomicUsize::new(0), mpsc::channel());
+    thread::scope(|scope| {
+        for _ in 0..arguments.jobs.get().min(inputs.len()) {
+            let (done, next, shop, progress) = (done.clone(), &next, &shop, &progress);
+            scope.spawn(move || {
+                while let Some((index, input)) = claim(next, inputs) {
+                    let watch = progress.watch(index);
+                    let result = shop.process(index, input, &watch);
+                    watch.finish();
+                    if done.send((index, result)).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(done);
+        let mut failed = 0;
+        for (input, result) in inputs.iter().zip(in_order(results)) {
+            let report =
+                Report { input: input.clone(), result: result.and_then(|unnamed| named(unnamed, &mut folder)) };
+            failed += usize::from(report.result.is_err());
+            progress.clear();
+            print(&report)?;
+        }
+        Ok(failed)
+    })
+}
+
+fn claim<'a>(next: &AtomicUsize, inputs: &'a [PathBuf]) -> Option<(usize, &'a Path)> {
+    let index = next.fetch_add(1, Ordering::Relaxed);
+    Some((index, inputs.get(index)?))
+}
+
+/// Values in the order of their numbers, which have no gaps.
+fn in_order<T>(numbered: mpsc::Receiver<(usize, T)>) -> impl Iterator<Item = T> {
+    let mut early = BTreeMap::new();
+    (0..).map_while(move |number| {
+        loop {
+            if let Some(value) = early.remove(&number) {
+                return Some(value);
+            }
+            let (number, value) = numbered.recv().ok()?;
+            early.insert(number, value);
+        }
+    })
+}
+
+/// Names are given in the order of the inputs, so that they are the same on every run.
+fn named((mut success, draft): Unnamed, folder: &mut Folder) -> Result<Success, Failure> {
+    success.path = folder.settle(&draft, &success.output.name)?;
+    Ok(success)
+}
+
+/// What all threads share.
+struct Shop {
+    engine: Engine,
+    request: Result<Request, Failure>,
+    folder: PathBuf,
+}
+
+impl Shop {
+    fn process(&self, index: usize, path: &Path, watch: &Watch<'_>) -> Result<Unnamed, Failure> {
+        // A defect met by one input must not take the others down.
+        catch_unwind(AssertUnwindSafe(|| self.optimise(index, path, watch)))
+            .unwrap_or_else(|_| Err(Failure { code: 500, message: "internal failure".into() }))
+    }
+
+    fn optimise(&self, index: usize, path: &Path, watch: &Watch<'_>) -> Result<Unnamed, Failure> {
+        let start = Instant::now();
+        let request = self.request.as_ref().map_err(Clone::clone)?;
+        // One byte more than allowed, for the engine to refuse.
+        let bytes = inputs::read_up_to(path, Limits::default().source_bytes + 1)?;
+        let name = path.file_name().map(|name| name.to_string_lossy());
+        let outcome = self.engine.process(Input { bytes: &bytes, name: name.as_deref() }, request, watch)?;
+        let draft = Draft::write(&self.folder, index, &outcome.bytes)?;
+        let took = start.elapsed();
+        Ok((Success { input: outcome.input, output: outcome.output, took, path: PathBuf::new() }, draft))
+    }
+}
