@@ -71,7 +71,8 @@ impl<'a> Parts<'a> {
             b"IDAT" if behind => return Err(damaged("has IDAT chunks that do not follow each other")),
             b"IDAT" => self.data.push(chunk),
             b"PLTE" if !behind => self.take_palette(&chunk)?,
-            b"tRNS" if !behind => self.take_transparency(&chunk)?,
+            // A second one is passed over, as in libpng.
+            b"tRNS" if !behind && self.transparency.is_none() => self.take_transparency(&chunk)?,
             b"acTL" if !behind && self.control.is_none() => self.control = Some(chunk),
             b"fcTL" if !behind => self.animation.0.push(chunk),
             b"fcTL" | b"fdAT" => self.animation.1.push(chunk),
@@ -116,9 +117,6 @@ impl<'a> Parts<'a> {
             ColourType::Gray => 2,
             ColourType::Rgb => 6,
         };
-        if self.transparency.is_some() {
-            return Err(damaged("has a second tRNS chunk"));
-        }
         let data = chunk.data().get(..wanted);
         self.transparency = Some(data.ok_or_else(|| damaged(format!("has a tRNS chunk of {length} bytes")))?);
         Ok(())
@@ -237,7 +235,7 @@ mod tests {
         let with = |before: &[(&[u8; 4], &[u8])]| assembled(indexed(), &rows, before, &[]);
         assert!(problem(&with(&[(b"PLTE", &[0; 3])])).contains("second PLTE"));
         assert!(problem(&with(&[(b"IHDR", &indexed().to_bytes())])).contains("second IHDR"));
-        assert!(problem(&with(&[(b"tRNS", &[0]), (b"tRNS", &[0])])).contains("second tRNS"));
+        assert_eq!(Parts::of(&with(&[(b"tRNS", &[7]), (b"tRNS", &[9])])).unwrap().transparency, Some(&[7][..]));
         assert!(problem(&file_with(&[(b"tRNS", &[0; 5])], &[])).contains("tRNS chunk of 5 bytes"));
         assert!(problem(&file_with(&[], &[(b"tIME", &[]), (b"IDAT", &[])])).contains("follow each other"));
         let mut file = PNG_SIGNATURE.to_vec();

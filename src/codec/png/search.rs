@@ -1,55 +1,29 @@
 //! The search for the smallest file.
+//!
+//! Candidates are pairs of a form of the pixels and filters for its rows. All are compressed at a low level, the best
+//! again at a higher one, the best of those at the level of the result.
+
+use std::borrow::Cow;
 
 use super::{
     deflate::Deflater,
-    filters::{Choice, Heuristic, Lines},
-    forms::{Form, Indexed},
+    filters::{Choice, Lines},
+    forms::Form,
+    header::ColourType,
+    indexed::Indexed,
+    palette_order::{by_luma, by_neighbours, led, translucent_first, turned},
+    plan::{Plan, SECOND_LEVEL, SECOND_WORK},
 };
 use crate::{
     control::Run,
     error::{Error, Result},
 };
 
-/// What an effort buys.
-struct Plan {
-    /// Level at which forms and filters are compared.
-    compare: i32,
-    /// Level of the result.
-    level: i32,
-    /// Fixed filters.
-    fixed: &'static [u8],
-    /// Filters by row.
-    heuristics: &'static [Heuristic],
-    /// Rows of context and level of the filters found by compressing.
-    brute: Option<(usize, i32)>,
-    /// How many of the best filters are compressed at the final level.
-    finalists: usize,
-}
+/// Without a palette only pictures of so few pixels become smaller, by what the palette itself takes.
+const DIRECT_PIXELS: usize = 1 << 16;
 
-use Heuristic::{Entropy, PairEntropy, Pairs, Sum};
-
-impl Plan {
-    fn of(effort: u8, indexed: bool) -> Self {
-        let plan = |compare, level, fixed, heuristics, brute, finalists| Self {
-            compare,
-            level,
-            fixed,
-            heuristics,
-            brute,
-            finalists,
-        };
-        match (effort, indexed) {
-            (0, true) => plan(5, 7, &[0], &[], None, 1),
-            (0, false) => plan(5, 5, &[0], &[Sum], None, 1),
-            (1, _) => plan(5, 10, &[0], &[Pairs], None, 1),
-            (2, _) => plan(7, 11, &[0, 1], &[Entropy, Pairs], None, 1),
-            (3, _) => plan(8, 11, &[0, 1], &[Entropy, Pairs, PairEntropy], Some((3, 1)), 1),
-            (4, _) => plan(8, 12, &[0, 1, 2], &[Sum, Entropy, Pairs, PairEntropy], Some((4, 1)), 2),
-            (5, _) => plan(9, 12, &[0, 1, 2, 3, 4], &[Sum, Entropy, Pairs, PairEntropy], Some((8, 1)), 4),
-            _ => plan(9, 12, &[0, 1, 2, 3, 4], &[Sum, Entropy, Pairs, PairEntropy], Some((8, 5)), 12),
-        }
-    }
-}
+/// Pixels of 1 or 2 bits are tried with 8 only up to this count.
+const UNPACKED_PIXELS: usize = 1 << 18;
 
 /// The pixels to be stored.
 pub(super) enum Pixels<'a> {
@@ -59,99 +33,241 @@ pub(super) enum Pixels<'a> {
     Many(Form),
 }
 
+/// One way to store the pixels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Shape {
+    /// The only form of many colours.
+    Only,
+    /// Without a palette.
+    Direct { unpacked: bool },
+    /// With the palette in an order that is good for rows without filters, with filters, or both.
+    Ordered { order: Vec<u8>, unpacked: bool, plain: bool, filtered: bool },
+}
+
+impl Shape {
+    fn is_unpacked(&self) -> bool {
+        matches!(self, Self::Direct { unpacked: true } | Self::Ordered { unpacked: true, .. })
+    }
+
+    fn unpacked(&self) -> Self {
+        match self.clone() {
+            Self::Only => Self::Only,
+            Self::Direct { .. } => Self::Direct { unpacked: true },
+            Self::Ordered { order, plain, filtered, .. } => Self::Ordered { order, unpacked: true, plain, filtered },
+        }
+    }
+
+    fn allows(&self, choice: &Choice) -> bool {
+        let is_plain = *choice == Choice::All(0);
+        match *self {
+            Self::Ordered { plain, filtered, .. } => {
+                if is_plain {
+                    plain
+                } else {
+                    filtered
+                }
+            }
+            _ => true,
+        }
+    }
+}
+
+impl Pixels<'_> {
+    fn form(&self, shape: &Shape) -> Cow<'_, Form> {
+        let form = match (self, shape) {
+            (Self::Many(form), _) => return Cow::Borrowed(form),
+            (Self::Few(indexed, _), Shape::Ordered { order, .. }) => indexed.reordered(order),
+            (Self::Few(indexed, _), _) => indexed.direct(),
+        };
+        Cow::Owned(if shape.is_unpacked() { form.unpacked() } else { form })
+    }
+
+    /// The shapes that are worth a trial. Gray takes no more bits than indices would, unless there are few of it.
+    fn shapes(&self, plan: &Plan) -> Vec<Shape> {
+        let Self::Few(indexed, hint) = self else { return vec![Shape::Only] };
+        let (colour, depth) = indexed.direct_type();
+        let (is_gray, pixels) = (colour == ColourType::Gray, indexed.indices.len());
+        let tighter = indexed.depth() < depth;
+        let mut shapes = Vec::new();
+        if if plan.orders == 1 { is_gray && !tighter } else { is_gray || pixels <= DIRECT_PIXELS } {
+            shapes.push(Shape::Direct { unpacked: false });
+        }
+        if !is_gray || tighter || plan.orders >= 4 {
+            shapes.extend(orders(indexed, *hint, plan.orders));
+        }
+        if plan.orders > 2 {
+            let worth = |depth: u8| depth == 4 || (depth < 4 && pixels <= UNPACKED_PIXELS);
+            let packed = shapes.iter().filter(|shape| worth(self.depth(shape, depth)));
+            let wide: Vec<Shape> = packed.map(Shape::unpacked).collect();
+            shapes.extend(wide);
+        }
+        shapes
+    }
+
+    /// Bytes of a pixel in the rows of most candidates.
+    fn bytes_per_pixel(&self) -> usize {
+        match self {
+            Self::Few(..) => 1,
+            Self::Many(form) => form.bytes_per_pixel(),
+        }
+    }
+
+    fn depth(&self, shape: &Shape, direct: u8) -> u8 {
+        match (self, shape) {
+            (Self::Few(indexed, _), Shape::Ordered { .. }) => indexed.depth(),
+            _ => direct,
+        }
+    }
+}
+
+/// The first `count` orders of the palette, by what they gave on dithered photographs and drawings.
+fn orders(indexed: &Indexed, hint: Option<&[[u8; 4]]>, count: usize) -> Vec<Shape> {
+    let shape = |mut order: Vec<u8>, plain, filtered| {
+        translucent_first(&mut order, &indexed.palette);
+        Shape::Ordered { order, unpacked: false, plain, filtered }
+    };
+    let mut shapes = vec![shape(led(by_luma(&indexed.palette), indexed), true, false)];
+    if count > 1 {
+        let order = by_neighbours(indexed);
+        shapes.push(shape(turned(order.clone(), indexed), true, true));
+        shapes.push(shape(order, false, true));
+    }
+    shapes.extend(hint.map(|hint| shape(indexed.order_of(hint), true, true)));
+    shapes.truncate(count);
+    shapes
+}
+
+/// A shape with filters for its rows, and the bytes that they took when last compressed.
+#[derive(Debug, Clone)]
+struct Candidate {
+    shape: Shape,
+    choice: Choice,
+    bytes: usize,
+}
+
+/// What all trials have in common.
+struct Search<'a> {
+    pixels: &'a Pixels<'a>,
+    size: (u32, u32),
+    interlaced: bool,
+    plan: Plan,
+    run: Run<'a>,
+}
+
 /// The smallest file that `effort` (0 to 6) finds.
 pub(super) fn smallest(
-    pixels: Pixels<'_>,
+    pixels: &Pixels<'_>,
     size: (u32, u32),
     interlaced: bool,
     effort: u8,
     run: Run<'_>,
 ) -> Result<Vec<u8>> {
-    let form = match pixels {
-        Pixels::Many(form) => form,
-        Pixels::Few(indexed, hint) => best_form(&indexed, hint, size, interlaced, effort, run)?,
-    };
-    let lines = form.lines(size, interlaced);
-    let zlib = compressed(&lines, &Plan::of(effort, form.depth < 8 || form.side_bytes() > 0), run)?;
-    Ok(form.file(size, interlaced, &zlib))
+    let plan = Plan::of(effort, matches!(pixels, Pixels::Few(..)));
+    let search = Search { pixels, size, interlaced, plan, run };
+    let mut candidates = search.first_round()?;
+    let bytes = candidates.first().map_or(0, |candidate| candidate.bytes);
+    search.second_round(&mut candidates)?;
+    search.last_round(&candidates, plan.last_level(bytes))
 }
 
-/// Compares the forms at a low level, each with no filter and with one heuristic.
-fn best_form(
-    indexed: &Indexed,
-    hint: Option<&[[u8; 4]]>,
-    size: (u32, u32),
-    interlaced: bool,
-    effort: u8,
-    run: Run<'_>,
-) -> Result<Form> {
-    let mut forms = indexed.orders(effort, hint);
-    run.check()?;
-    let direct = indexed.direct();
-    if direct.depth <= forms[0].depth && direct.side_bytes() <= 14 && direct.colour.samples() == 1 {
-        forms.insert(0, direct);
-    } else if effort >= 1 {
-        forms.push(direct);
+impl Search<'_> {
+    fn lines(&self, shape: &Shape) -> (Cow<'_, Form>, Lines) {
+        let form = self.pixels.form(shape);
+        let lines = form.lines(self.size, self.interlaced);
+        (form, lines)
     }
-    if effort >= 3 {
-        let unpacked: Vec<Form> = forms.iter().filter_map(Form::unpacked).collect();
-        forms.extend(unpacked);
-    }
-    if effort == 0 {
-        forms.truncate(1);
-    }
-    let mut deflater = Deflater::new(Plan::of(effort, true).compare);
-    let mut best: Option<(usize, Form)> = None;
-    let single = forms.len() == 1;
-    for form in forms {
-        if single {
-            return Ok(form);
-        }
-        run.check()?;
-        let lines = form.lines(size, interlaced);
-        let side = form.side_bytes();
-        let mut least = best.as_ref().map_or(usize::MAX, |(bytes, _)| *bytes);
-        let mut better = false;
-        for choice in std::iter::once(Choice::All(0)).chain(lines.choose(&[Pairs], run)?) {
-            let bytes = side + deflater.length(&lines.filtered(&choice), least.saturating_sub(side));
-            better |= bytes < least;
-            least = least.min(bytes);
-        }
-        if better {
-            best = Some((least, form));
-        }
-    }
-    best.map(|(_, form)| form).ok_or_else(|| Error::internal("encoding PNG", "no form was tried"))
-}
 
-fn compressed(lines: &Lines, plan: &Plan, run: Run<'_>) -> Result<Vec<u8>> {
-    let mut choices: Vec<Choice> = plan.fixed.iter().map(|&filter| Choice::All(filter)).collect();
-    choices.extend(lines.choose(plan.heuristics, run)?);
-    if let Some((context, level)) = plan.brute {
-        choices.push(lines.choose_by_compressing(context, &mut Deflater::new(level), run)?);
+    /// All candidates, the best first. A single one is not compressed.
+    fn first_round(&self) -> Result<Vec<Candidate>> {
+        let mut candidates = Vec::new();
+        let mut deflater = Deflater::new(self.plan.first);
+        let shapes = self.pixels.shapes(&self.plan);
+        let alone = shapes.len() == 1 && self.plan.fixed.len() + self.plan.heuristics.len() == 1;
+        for shape in shapes {
+            self.run.check()?;
+            if alone {
+                return Ok(vec![Candidate { shape, choice: Choice::All(0), bytes: 0 }]);
+            }
+            let (form, lines) = self.lines(&shape);
+            let side = form.side_bytes();
+            for choice in self.choices(&lines, &shape)? {
+                self.run.check()?;
+                let bytes = side + deflater.length(&lines.filtered(&choice), usize::MAX);
+                candidates.push(Candidate { shape: shape.clone(), choice, bytes });
+            }
+        }
+        candidates.sort_by_key(|candidate| candidate.bytes);
+        if let Some((context, level)) = self.plan.brute {
+            let filtered = candidates.iter().find(|candidate| candidate.shape.allows(&Choice::All(1)));
+            if let Some(shape) = filtered.map(|candidate| candidate.shape.clone()) {
+                let (form, lines) = self.lines(&shape);
+                let choice = lines.choose_by_compressing(context, &mut Deflater::new(level), self.run)?;
+                let bytes = form.side_bytes() + deflater.length(&lines.filtered(&choice), usize::MAX);
+                candidates.push(Candidate { shape, choice, bytes });
+                candidates.sort_by_key(|candidate| candidate.bytes);
+            }
+        }
+        Ok(candidates)
     }
-    let finalists = finalists(choices, lines, plan, run)?;
-    let mut deflater = Deflater::new(plan.level);
-    let mut best: Option<Vec<u8>> = None;
-    for choice in finalists {
-        run.check()?;
-        let most = best.as_ref().map_or(usize::MAX, Vec::len);
-        best = deflater.zlib(&lines.filtered(&choice), most).or(best);
-    }
-    best.ok_or_else(|| Error::internal("encoding PNG", "no filter was tried"))
-}
 
-/// The best choices by their size at the comparing level.
-fn finalists(choices: Vec<Choice>, lines: &Lines, plan: &Plan, run: Run<'_>) -> Result<Vec<Choice>> {
-    if choices.len() <= plan.finalists {
-        return Ok(choices);
+    fn choices(&self, lines: &Lines, shape: &Shape) -> Result<Vec<Choice>> {
+        let mut choices: Vec<Choice> = self.plan.fixed.iter().map(|&filter| Choice::All(filter)).collect();
+        choices.retain(|choice| shape.allows(choice));
+        if shape.allows(&Choice::All(1)) {
+            choices.extend(lines.choose(self.plan.heuristics, self.run)?);
+        }
+        Ok(choices)
     }
-    let mut deflater = Deflater::new(plan.compare);
-    let mut ranked = Vec::with_capacity(choices.len());
-    for choice in choices {
-        run.check()?;
-        ranked.push((deflater.length(&lines.filtered(&choice), usize::MAX), choice));
+
+    /// Compares the best of the first round again, by the middle of their rows where there is too much of them. Low
+    /// levels underrate pixels that are not packed, so one of these is always among them.
+    fn second_round(&self, candidates: &mut Vec<Candidate>) -> Result<()> {
+        let count = self.plan.second.min(candidates.len());
+        if count < 2 {
+            return Ok(());
+        }
+        let unpacked = |candidate: &Candidate| candidate.shape.is_unpacked();
+        if !candidates[..count].iter().any(unpacked)
+            && let Some(place) = candidates.iter().position(unpacked)
+        {
+            candidates.swap(count - 1, place);
+        }
+        candidates.truncate(count);
+        let pixels = self.size.0 as usize * self.size.1 as usize;
+        let parts = (pixels * self.pixels.bytes_per_pixel() * count).div_ceil(SECOND_WORK).max(1);
+        let mut deflater = Deflater::new(SECOND_LEVEL);
+        for candidate in candidates.iter_mut() {
+            self.run.check()?;
+            let (form, lines) = self.lines(&candidate.shape);
+            let rows = lines.filtered(&candidate.choice);
+            let length = rows.len() / parts;
+            let sample = &rows[(rows.len() - length) / 2..][..length];
+            candidate.bytes = form.side_bytes() + parts * deflater.length(sample, usize::MAX);
+        }
+        candidates.sort_by_key(|candidate| candidate.bytes);
+        Ok(())
     }
-    ranked.sort_by_key(|(bytes, _)| *bytes);
-    Ok(ranked.into_iter().take(plan.finalists).map(|(_, choice)| choice).collect())
+
+    /// The smallest file of the best candidates.
+    fn last_round(&self, candidates: &[Candidate], level: i32) -> Result<Vec<u8>> {
+        let mut deflater = Deflater::new(level);
+        let mut smallest: Option<Vec<u8>> = None;
+        let mut work = self.plan.work;
+        for candidate in candidates {
+            self.run.check()?;
+            let (form, lines) = self.lines(&candidate.shape);
+            let after = work.checked_sub(lines.filtered_bytes());
+            if smallest.is_some() && after.is_none() {
+                break;
+            }
+            work = after.unwrap_or(0);
+            if let Some(zlib) = deflater.zlib(&lines.filtered(&candidate.choice), usize::MAX) {
+                let file = form.file(self.size, self.interlaced, &zlib);
+                if smallest.as_ref().is_none_or(|smallest| file.len() < smallest.len()) {
+                    smallest = Some(file);
+                }
+            }
+        }
+        smallest.ok_or_else(|| Error::internal("encoding PNG", "there was no candidate"))
+    }
 }
