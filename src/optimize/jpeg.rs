@@ -47,9 +47,7 @@ pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
 }
 
 fn fixed(task: &Task<'_>, quality: f64, sampling: Sampling, run: Run<'_>) -> Result<Optimised> {
-    let bytes = probe::encode(task, task.picture, &options(task.interlaced, quality, sampling, true), run)?;
-    let score = probe::score(task, &Reference::new(task.picture, run)?, &bytes, run)?;
-    Ok(Optimised { bytes, score, warnings: Vec::new() })
+    probe::fixed(task, &options(task.interlaced, quality, sampling, true), run)
 }
 
 struct Search<'a> {
@@ -115,9 +113,8 @@ impl Search<'_> {
         sampling: Sampling,
         trellis: bool,
     ) -> Result<Trial> {
-        let file = probe::encode(self.task, picture, &options(false, knob, sampling, trellis), self.run)?;
-        let score = probe::score(self.task, reference, &file, self.run)?;
-        Ok(Trial { knob, score, file })
+        let options = options(false, knob, sampling, trellis);
+        probe::trial(self.task, picture, reference, knob, &options, self.run)
     }
 
     fn aim(&self, first: f64) -> Aim {

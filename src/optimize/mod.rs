@@ -93,6 +93,11 @@ pub(crate) struct Optimised {
 
 /// The smallest file that meets the goal.
 pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
+    // Only exact PNG holds 16 bits.
+    let exact = matches!(task.goal, Goal::Lossless | Goal::Quality(100));
+    let eight = (task.picture.eight().is_none() && !(task.format == Format::Png && exact))
+        .then(|| task.picture.clone().into_eight());
+    let task = &Task { picture: eight.as_ref().unwrap_or(task.picture), ..*task };
     match task.format {
         #[cfg(feature = "jpeg")]
         Format::Jpeg => jpeg::optimise(task, run),

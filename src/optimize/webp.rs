@@ -29,32 +29,17 @@ const FINAL: u8 = 6;
 const QUICK: u8 = 4;
 
 pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
-    let eight;
-    let picture = match task.picture.eight() {
-        Some(_) => task.picture,
-        None => {
-            eight = task.picture.clone().into_eight();
-            &eight
-        }
-    };
-    let task = &Task { picture, ..*task };
     match task.goal {
         Goal::Lossless => {
-            let bytes = probe::encode(task, picture, &lossless(100, FINAL), run)?;
+            let bytes = probe::encode(task, task.picture, &lossless(100, FINAL), run)?;
             Ok(Optimised { bytes, score: 100.0, warnings: Vec::new() })
         }
-        Goal::Quality(quality) => fixed(task, &lossy(quality.into(), QUICK), run),
+        Goal::Quality(quality) => probe::fixed(task, &lossy(quality.into(), QUICK), run),
         Goal::Smart(preset) => match preset.target() {
             Some(target) => Search { task, target, run }.best(),
-            None => fixed(task, &lossy(ULTRA, FINAL), run),
+            None => probe::fixed(task, &lossy(ULTRA, FINAL), run),
         },
     }
-}
-
-fn fixed(task: &Task<'_>, options: &EncodeOptions, run: Run<'_>) -> Result<Optimised> {
-    let bytes = probe::encode(task, task.picture, options, run)?;
-    let score = probe::score(task, &Reference::new(task.picture, run)?, &bytes, run)?;
-    Ok(Optimised { bytes, score, warnings: Vec::new() })
 }
 
 fn lossy(quality: f64, method: u8) -> EncodeOptions {
@@ -111,9 +96,7 @@ impl Search<'_> {
     }
 
     fn trial(&self, picture: &Picture, reference: &Reference, knob: f64, options: &EncodeOptions) -> Result<Trial> {
-        let file = probe::encode(self.task, picture, options, self.run)?;
-        let score = probe::score(self.task, reference, &file, self.run)?;
-        Ok(Trial { knob, score, file })
+        probe::trial(self.task, picture, reference, knob, options, self.run)
     }
 
     fn aim(&self, first: f64) -> Aim {

@@ -5,6 +5,8 @@
 
 use std::sync::LazyLock;
 
+use crate::picture::transfer::decode;
+
 /// Lightness, green-red, blue-yellow, each times alpha, and weighted alpha.
 pub(super) type Point = [f32; 4];
 
@@ -12,26 +14,8 @@ pub(super) type Point = [f32; 4];
 const ALPHA_AXIS: f32 = 0.8;
 
 /// Linear light of each 8-bit sRGB value.
-static LINEAR: LazyLock<[f32; 256]> = LazyLock::new(|| {
-    std::array::from_fn(|value| {
-        let v = value as f64 / 255.0;
-        (if v <= 0.04045 { v / 12.92 } else { power_2_4((v + 0.055) / 1.055) }) as f32
-    })
-});
-
-/// `x^2.4` for `x` in 0..=1, from multiplications and square roots, which every machine rounds alike: `x^2 * x^0.4`, with
-/// the fifth root of `x^2` by Newton's method.
-fn power_2_4(x: f64) -> f64 {
-    if x <= 0.0 {
-        return 0.0;
-    }
-    let square = x * x;
-    let mut root = x.sqrt();
-    for _ in 0..32 {
-        root -= (root * root * root * root * root - square) / (5.0 * root * root * root * root);
-    }
-    square * root
-}
+static LINEAR: LazyLock<[f32; 256]> =
+    LazyLock::new(|| std::array::from_fn(|value| decode(value as f64 / 255.0) as f32));
 
 /// Cube root for non-negative values by Halley's method on an estimate from the exponent.
 fn cube_root(x: f32) -> f32 {

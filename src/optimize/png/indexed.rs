@@ -31,7 +31,7 @@ pub(super) struct Found {
 
 /// A palette of `colours`, with no search.
 pub(super) fn fixed(task: &Task<'_>, colours: usize, run: Run<'_>) -> Result<Optimised> {
-    let picture = &task.picture.clone().into_eight();
+    let picture = task.picture;
     let palette = cluster(&Histogram::new(picture), colours, run)?;
     let drawn = remap(picture, &palette, Remap { dither: 0.5, tolerance: 0.01 }, run)?;
     run.control.stage(Stage::Encode, 0.6);

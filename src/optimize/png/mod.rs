@@ -43,17 +43,8 @@ fn exact(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
 
 /// The smallest of a palette, near-lossless truecolour and the exact pixels.
 fn smart(task: &Task<'_>, target: f64, run: Run<'_>) -> Result<Optimised> {
-    let eight;
-    let picture = match task.picture.eight() {
-        Some(_) => task.picture,
-        None => {
-            eight = task.picture.clone().into_eight();
-            &eight
-        }
-    };
-    let task = &Task { picture, ..*task };
-    let histogram = Histogram::new(picture);
-    let reference = Reference::new(picture, run)?;
+    let histogram = Histogram::new(task.picture);
+    let reference = Reference::new(task.picture, run)?;
     let indexed = indexed::search(task, &histogram, &reference, target, run)?;
     let near = match &indexed {
         // Few colours that suffice are never beaten by truecolour.
