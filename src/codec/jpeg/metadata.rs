@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::segments::{Segment, marker};
 use crate::{
     limits::Limits,
-    picture::{Metadata, Orientation},
+    picture::{Metadata, Orientation, orientation_of_exif},
 };
 
 pub(super) const EXIF: &[u8] = b"Exif\0\0";
@@ -89,30 +89,5 @@ fn resource(bytes: &[u8]) -> Option<(u16, &[u8], &[u8])> {
 
 /// The orientation in the first EXIF segment; upright where there is none or it cannot be read.
 pub(super) fn orientation(extras: &[Segment<'_>]) -> Orientation {
-    let value = named(extras, marker::APP1, EXIF).and_then(orientation_tag);
-    Orientation::from_exif(value.unwrap_or(1))
-}
-
-/// Tag 0x0112 of the first directory of a TIFF structure. No chain is followed, so that none can loop.
-fn orientation_tag(tiff: &[u8]) -> Option<u32> {
-    let big = match tiff.get(..4)? {
-        b"MM\0*" => true,
-        b"II*\0" => false,
-        _ => return None,
-    };
-    let number = |at: usize, length: usize| -> Option<u32> {
-        let bytes = tiff.get(at..at.checked_add(length)?)?;
-        let add = |sum: u32, byte: &u8| sum << 8 | u32::from(*byte);
-        Some(if big { bytes.iter().fold(0, add) } else { bytes.iter().rev().fold(0, add) })
-    };
-    let directory = number(4, 4)? as usize;
-    let entries = number(directory, 2)? as usize;
-    let first = directory.checked_add(2)?;
-    let entry = (0..entries).map(|index| first + index * 12).find(|&at| number(at, 2) == Some(0x0112))?;
-    match number(entry + 2, 2)? {
-        1 => number(entry + 8, 1),
-        3 => number(entry + 8, 2),
-        4 => number(entry + 8, 4),
-        _ => None,
-    }
+    named(extras, marker::APP1, EXIF).map_or(Orientation::Upright, orientation_of_exif)
 }

@@ -146,7 +146,7 @@ mod tests {
         },
         control::Unattended,
         limits::Limits,
-        picture::Orientation,
+        picture::{Orientation, orientation_of_exif},
     };
 
     fn full() -> Metadata {
@@ -209,7 +209,7 @@ mod tests {
         let text = |keyword: &[u8], hex: &[u8]| [b"Raw profile type ", keyword, b"\0\0", &deflated(hex)].concat();
         let file = file_with(&[(b"zTXt", &text(b"exif", &exif)), (b"zTXt", &text(b"iptc", &iptc))], &[]);
         let metadata = metadata(&file, run()).unwrap();
-        assert_eq!(exif::orientation(&metadata.exif.unwrap()), Orientation::Upright);
+        assert_eq!(orientation_of_exif(&metadata.exif.unwrap()), Orientation::Upright);
         assert_eq!(metadata.iptc.unwrap(), b"\x1C\x02\x74\0\x01a");
     }
 

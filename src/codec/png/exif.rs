@@ -1,18 +1,11 @@
-//! The orientation inside an EXIF block: enough of TIFF to find that one tag.
+//! Setting the orientation inside an EXIF block: enough of TIFF to find that one tag.
 
 use std::ops::Range;
-
-use crate::picture::Orientation;
 
 /// Without the `Exif\0\0` that JPEG puts in front; `None` if no TIFF header follows.
 pub(super) fn tiff(block: &[u8]) -> Option<&[u8]> {
     let tiff = block.strip_prefix(b"Exif\0\0").unwrap_or(block);
     (tiff.starts_with(b"II*\0") || tiff.starts_with(b"MM\0*")).then_some(tiff)
-}
-
-/// The orientation that the block asks for; upright if there is none or the block is damaged.
-pub(super) fn orientation(block: &[u8]) -> Orientation {
-    tiff(block).and_then(find).map_or(Orientation::Upright, |(_, value)| Orientation::from_exif(value.into()))
 }
 
 /// Sets the orientation to upright, in place.
@@ -43,6 +36,7 @@ fn find(tiff: &[u8]) -> Option<(Range<usize>, u16)> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::picture::{Orientation, orientation_of_exif};
 
     /// A TIFF block of nothing but an orientation.
     pub(crate) fn block(little: bool, value: u8) -> Vec<u8> {
@@ -56,8 +50,8 @@ pub(super) mod tests {
     #[test]
     fn the_orientation_is_found_in_both_byte_orders_with_and_without_the_prefix() {
         for little in [false, true] {
-            assert_eq!(orientation(&block(little, 6)), Orientation::Rotate90);
-            assert_eq!(orientation(&[b"Exif\0\0".to_vec(), block(little, 3)].concat()), Orientation::Rotate180);
+            assert_eq!(orientation_of_exif(&block(little, 6)), Orientation::Rotate90);
+            assert_eq!(orientation_of_exif(&[b"Exif\0\0".to_vec(), block(little, 3)].concat()), Orientation::Rotate180);
         }
     }
 
@@ -65,9 +59,9 @@ pub(super) mod tests {
     fn damaged_blocks_are_upright() {
         let whole = block(true, 6);
         for length in 0..20 {
-            assert_eq!(orientation(&whole[..length.min(18)]), Orientation::Upright);
+            assert_eq!(orientation_of_exif(&whole[..length.min(18)]), Orientation::Upright);
         }
-        assert_eq!(orientation(b"II*\0\xFF\xFF\xFF\xFF"), Orientation::Upright);
+        assert_eq!(orientation_of_exif(b"II*\0\xFF\xFF\xFF\xFF"), Orientation::Upright);
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use super::{
     colour_chunks::{Colours, colours, synthesised},
-    exif,
     header::ColourType,
     parts::Parts,
 };
@@ -11,7 +10,7 @@ use crate::{
     control::Run,
     error::Result,
     format::Format,
-    picture::Orientation,
+    picture::{Orientation, orientation_of_exif},
 };
 
 /// What the chunks before and behind the pixels say. Nothing is decompressed.
@@ -43,7 +42,7 @@ pub(super) fn probe(bytes: &[u8], run: Run<'_>) -> Result<Info> {
 
 fn orientation(parts: &Parts<'_>) -> Orientation {
     let block = parts.beside.iter().find(|chunk| &chunk.kind() == b"eXIf" && chunk.intact());
-    block.map_or(Orientation::Upright, |chunk| exif::orientation(chunk.data()))
+    block.map_or(Orientation::Upright, |chunk| orientation_of_exif(chunk.data()))
 }
 
 fn has_profile(parts: &Parts<'_>) -> bool {
@@ -88,7 +87,7 @@ mod tests {
 
     #[test]
     fn the_orientation_is_found_before_and_behind_the_pixels() {
-        let block = exif::tests::block(true, 6);
+        let block = crate::codec::png::exif::tests::block(true, 6);
         let (before, behind) = (file_with(&[(b"eXIf", &block)], &[]), file_with(&[], &[(b"eXIf", &block)]));
         assert_eq!(probe(&before, run()).unwrap().orientation, Orientation::Rotate90);
         assert_eq!(probe(&behind, run()).unwrap().orientation, Orientation::Rotate90);
