@@ -5,9 +5,8 @@
 
 use super::{
     Goal, Optimised, Task,
-    metric::Reference,
+    metric::{Reference, bands},
     probe,
-    sample::sample,
     search::{Aim, Trial, solve},
     shortfall,
 };
@@ -20,9 +19,9 @@ use crate::{
 };
 
 /// How far above its target a result may score before it is encoded again.
-const SLACK: f64 = 0.8;
-/// How much better a sample scores than the whole, in the median of photographs.
-const SAMPLE_BIAS: f64 = 0.9;
+const SLACK: f64 = 1.0;
+/// How much better bands score than the whole, in the median of photographs.
+const BANDS_BIAS: f64 = 0.2;
 /// Whole encodings with trellis that a search may cost.
 const WHOLE_ENCODINGS: u32 = 3;
 /// Quality at which `ultra` scores about 50 in the median of photographs.
@@ -58,39 +57,44 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn best(&self) -> Result<Optimised> {
-        let reduced = sample(self.task.picture)?;
-        let (sampling, found) = self.sampling(reduced.as_ref())?;
-        drop(reduced);
+        let (sampling, first) = match bands(self.task.picture) {
+            Some(bands) => self.on_bands(&bands)?,
+            None => {
+                let reference = Reference::new(self.task.picture, self.run)?;
+                let (sampling, found) = self.sampling(self.task.picture, &reference)?;
+                (sampling, self.onward(&found, self.usual().trellis))
+            }
+        };
         self.run.control.stage(Stage::Encode, 0.6);
-        self.whole(sampling, found)
+        self.whole(sampling, first)
     }
 
-    /// Chroma subsampling and the quality to begin with, found on a sample of the picture or the whole.
-    fn sampling(&self, sample: Option<&Picture>) -> Result<(Sampling, f64)> {
-        let picture = sample.unwrap_or(self.task.picture);
+    /// Chroma subsampling and the quality to begin with, found on bands of the picture.
+    fn on_bands(&self, bands: &Picture) -> Result<(Sampling, f64)> {
+        let reference = Reference::of_bands(bands, self.run)?;
+        let (sampling, found) = self.sampling(bands, &reference)?;
+        let aim = Aim { slack: 2.0, trials: 2, ..self.aim(self.onward(&found, self.usual().trellis)) };
+        let found = solve(aim, |quality| self.trial(bands, &reference, quality, sampling, true))?;
+        Ok((sampling, self.onward(&found, BANDS_BIAS)))
+    }
+
+    /// The quality for the middle of the slack, from a trial whose score is `bias` above that of the next.
+    fn onward(&self, found: &Trial, bias: f64) -> f64 {
+        found.knob + (self.target + SLACK / 2.0 + bias - found.score) / self.usual().slope
+    }
+
+    /// Chroma subsampling, and a trial without trellis.
+    fn sampling(&self, picture: &Picture, reference: &Reference) -> Result<(Sampling, Trial)> {
         let usual = self.usual();
-        let reference = Reference::new(picture, self.run)?;
-        let probe = |quality, sampling| self.trial(picture, &reference, quality, sampling, false);
-        let target = self.target + usual.trellis - 0.5;
-        let aim = Aim { target, slack: 1.5, step: 0.5, trials: 4, ..self.aim(usual.quality) };
-        let mut found = solve(aim, |quality| probe(quality, Sampling::Half))?;
-        let mut sampling = Sampling::Half;
-        if !picture.channels().is_gray() {
-            let full = probe(found.knob, Sampling::Full)?;
-            let worth = (full.score - found.score) * usual.growth;
-            let smaller = (full.file.len() as f64).ln() - worth < (found.file.len() as f64).ln();
-            if smaller || found.score < self.target {
-                let first = full.knob + (target + aim.slack / 2.0 - full.score) / usual.slope;
-                let aim = Aim { first, trials: 3, ..aim };
-                (sampling, found) = (Sampling::Full, solve(aim, |quality| probe(quality, Sampling::Full))?);
-            }
+        let probe = |sampling| self.trial(picture, reference, usual.quality, sampling, false);
+        let half = probe(Sampling::Half)?;
+        if picture.channels().is_gray() {
+            return Ok((Sampling::Half, half));
         }
-        // What trellis costs differs from picture to picture. Where the sample is the whole, the next trial tells.
-        let cost = match sample {
-            Some(_) => SAMPLE_BIAS + found.score - self.trial(picture, &reference, found.knob, sampling, true)?.score,
-            None => usual.trellis,
-        };
-        Ok((sampling, found.knob + (self.target + SLACK / 2.0 + cost - found.score) / usual.slope))
+        let full = probe(Sampling::Full)?;
+        let worth = (full.score - half.score) * usual.growth;
+        let smaller = (full.file.len() as f64).ln() - worth < (half.file.len() as f64).ln();
+        Ok(if smaller { (Sampling::Full, full) } else { (Sampling::Half, half) })
     }
 
     /// Encodes the whole picture with trellis, and again until the score fits; then its coefficients as small as can be.
@@ -150,7 +154,7 @@ struct Usual {
 
 const USUAL: [Usual; 3] = [
     Usual { target: 90.0, quality: 93.0, slope: 0.9, growth: 0.09, trellis: 0.5 },
-    Usual { target: 80.0, quality: 82.0, slope: 0.65, growth: 0.055, trellis: 1.0 },
+    Usual { target: 80.0, quality: 82.0, slope: 0.9, growth: 0.055, trellis: 1.7 },
     Usual { target: 70.0, quality: 70.0, slope: 0.5, growth: 0.04, trellis: 1.5 },
 ];
 
