@@ -122,7 +122,7 @@ impl Work<'_> {
             self.run.control.stage(Stage::Optimise, 0.1);
             return self.passed_on(&metadata);
         }
-        let (picture, warnings) = self.picture(&metadata)?;
+        let (picture, converted) = self.picture(&metadata)?;
         self.run.control.stage(Stage::Optimise, 0.3);
         let task = Task {
             codecs: self.codecs,
@@ -130,13 +130,17 @@ impl Work<'_> {
             format: self.plan.format,
             goal: self.plan.goal,
             interlaced: self.plan.interlaced,
+            stored: (self.plan.stores_picture() && converted == Converted::Untouched).then_some(self.bytes),
         };
         let limits = self.run.limits.for_results();
         let mut done = optimise(&task, Run { limits: &limits, ..self.run })?;
         let mut kept = metadata.kept(self.plan.keep, false);
         kept.icc = self.plan.keep.profile.then(srgb_profile).transpose()?;
         done.bytes = self.marked(self.plan.format, &done.bytes, kept, self.plan.goal)?;
-        done.warnings.splice(0..0, warnings);
+        if converted == Converted::Ignored {
+            let ignored = "the embedded profile does not fit the picture and was ignored";
+            done.warnings.insert(0, ignored.to_owned());
+        }
         // Without loss no file shrinks to half, so that there is no need to try.
         if self.plan.may_keep_source && done.bytes.len() * 2 > self.bytes.len() {
             let passed_on = self.passed_on(&metadata)?;
@@ -187,18 +191,14 @@ impl Work<'_> {
     }
 
     /// Decodes, converts to sRGB and runs the operations.
-    fn picture(&self, metadata: &Metadata) -> Result<(Picture, Vec<String>)> {
+    fn picture(&self, metadata: &Metadata) -> Result<(Picture, Converted)> {
         self.run.control.stage(Stage::Decode, 0.15);
         let mut frames = self.codecs.frames(self.info.format, self.bytes, &self.plan.decode, self.run)?;
         let frame = frames.next(self.run)?.ok_or_else(|| Error::input(self.info.format, "has no frame"))?;
         self.run.control.stage(Stage::Operations, 0.25);
         let (picture, converted) = to_srgb(frame.picture.into_owned(), metadata.icc.as_deref(), self.run)?;
-        let warnings = match converted {
-            Converted::Ignored => vec!["the embedded profile does not fit the picture and was ignored".to_owned()],
-            _ => Vec::new(),
-        };
         let (picture, _) = self.plan.chain.start(picture, self.run)?;
-        Ok((picture, warnings))
+        Ok((picture, converted))
     }
 
     /// The file with exactly `metadata` and the mark of `goal`.

@@ -39,6 +39,11 @@ impl Plan {
     pub(crate) fn leaves_pixels_alone(&self) -> bool {
         self.pixels_only_encoded && self.goal == Goal::Lossless
     }
+
+    /// Whether the source stores the very picture that is to be encoded, but for its profile.
+    pub(crate) fn stores_picture(&self) -> bool {
+        self.pixels_only_encoded && self.chain.is_empty()
+    }
 }
 
 /// Plans a validated request for a source whose headers say `info`.

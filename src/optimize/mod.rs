@@ -78,6 +78,8 @@ pub(crate) struct Task<'a> {
     pub goal: Goal,
     /// Progressive or interlaced.
     pub interlaced: bool,
+    /// The source file, if it is of the wanted format and its pixels are the picture's.
+    pub stored: Option<&'a [u8]>,
 }
 
 /// A file without metadata, and how close it is to the picture.

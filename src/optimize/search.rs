@@ -4,13 +4,13 @@ use crate::error::Result;
 
 /// One setting and what it gave.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Trial {
+pub(crate) struct Trial<T = Vec<u8>> {
     /// The setting.
     pub knob: f64,
     /// Its score.
     pub score: f64,
-    /// The file that it makes.
-    pub file: Vec<u8>,
+    /// The file that it makes, or what makes it.
+    pub file: T,
 }
 
 /// What is sought, and how hard.
@@ -34,13 +34,17 @@ pub(crate) struct Aim {
     pub trials: u32,
 }
 
+/// How much steeper or flatter than usual a curve is taken to be.
+const STEEPER: f64 = 4.0;
+
 /// Finds a setting whose score lies in `target..=target + slack`, or the lowest tried that reaches the target, or the
 /// highest tried where none does. `trial` must be roughly monotone: higher knobs score higher and cost more.
 ///
-/// Regula falsi on the score with the bracket kept; the known slope stands in for the missing end of the bracket.
-pub(crate) fn solve(aim: Aim, mut trial: impl FnMut(f64) -> Result<Trial>) -> Result<Trial> {
+/// Regula falsi on the score with the bracket kept. As long as one end is missing, the line through the last two trials
+/// stands in for it, and at first the known slope.
+pub(crate) fn solve<T>(aim: Aim, mut trial: impl FnMut(f64) -> Result<Trial<T>>) -> Result<Trial<T>> {
     let middle = aim.target + aim.slack / 2.0;
-    let (mut below, mut above): (Option<Trial>, Option<Trial>) = (None, None);
+    let (mut below, mut above): (Option<Trial<T>>, Option<Trial<T>>) = (None, None);
     let mut knob = aim.first.clamp(aim.low, aim.high);
     let mut was_below = None;
     for _ in 0..aim.trials {
@@ -48,7 +52,14 @@ pub(crate) fn solve(aim: Aim, mut trial: impl FnMut(f64) -> Result<Trial>) -> Re
         // Where the curve bends, the line keeps landing on one side; then the bracket is halved instead.
         let is_below = tried.score < aim.target;
         let again = was_below.replace(is_below) == Some(is_below);
-        let straight = tried.knob + (middle - tried.score) / aim.slope;
+        let slope = match below.as_ref().or(above.as_ref()) {
+            Some(last) => {
+                let seen = (tried.score - last.score) / (tried.knob - last.knob);
+                seen.clamp(aim.slope / STEEPER, aim.slope * STEEPER)
+            }
+            None => aim.slope,
+        };
+        let straight = tried.knob + (middle - tried.score) / slope;
         if tried.score < aim.target {
             below = Some(tried);
         } else if tried.score <= aim.target + aim.slack {
@@ -76,7 +87,7 @@ pub(crate) fn solve(aim: Aim, mut trial: impl FnMut(f64) -> Result<Trial>) -> Re
 }
 
 /// Where the line between two trials crosses `middle`, kept off the ends so that the bracket shrinks.
-fn between(below: &Trial, above: &Trial, middle: f64) -> f64 {
+fn between<T>(below: &Trial<T>, above: &Trial<T>, middle: f64) -> f64 {
     let share = ((middle - below.score) / (above.score - below.score)).clamp(0.1, 0.9);
     below.knob + (above.knob - below.knob) * share
 }
@@ -90,8 +101,8 @@ mod tests {
     }
 
     /// A curve like that of JPEG quality.
-    fn curve(knob: f64) -> Result<Trial> {
-        Ok(Trial { knob, score: 100.0 - 4000.0 / (knob + 20.0), file: Vec::new() })
+    fn curve(knob: f64) -> Result<Trial<()>> {
+        Ok(Trial { knob, score: 100.0 - 4000.0 / (knob + 20.0), file: () })
     }
 
     #[test]
@@ -120,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_jump_in_the_curve_ends_on_its_upper_side() {
-        let jump = |knob: f64| Ok(Trial { knob, score: if knob < 42.3 { 20.0 } else { 90.0 }, file: Vec::new() });
+        let jump = |knob: f64| Ok(Trial { knob, score: if knob < 42.3 { 20.0 } else { 90.0 }, file: () });
         let found = solve(aim(60.0), jump).unwrap();
         assert!(found.score == 90.0 && found.knob < 43.5, "{found:?}");
     }

@@ -1,19 +1,16 @@
-//! Pixels to a file, by mozjpeg-rs.
+//! Pixels to a file.
 
-use std::io;
-
-use mozjpeg_rs::{Encoder, Preset, Subsampling, TrellisConfig};
-
-use super::recompress;
+use super::{
+    blocks::zigzag,
+    spectrum::{Rounding, Spectrum},
+    write::write,
+};
 use crate::{
-    codec::{EncodeOptions, JpegOptions, Sampling},
+    codec::{EncodeOptions, JpegOptions},
     control::Run,
     error::{Error, Result},
-    picture::{Channels, Frames, Picture},
+    picture::{Frames, Picture},
 };
-
-/// The longest side that a frame header can tell.
-const MAX_SIDE_PX: u32 = 65_535;
 
 /// A whole file from the one frame of `frames`.
 pub(super) fn encode(frames: &mut dyn Frames, options: &EncodeOptions, run: Run<'_>) -> Result<Vec<u8>> {
@@ -29,89 +26,26 @@ pub(super) fn encode(frames: &mut dyn Frames, options: &EncodeOptions, run: Run<
 }
 
 fn encode_picture(picture: &Picture, options: &JpegOptions, run: Run<'_>) -> Result<Vec<u8>> {
-    let (width, height, channels) = (picture.width(), picture.height(), picture.channels());
-    let samples = picture.eight().ok_or_else(|| Error::unsupported("JPEG of 16-bit samples"))?;
-    if !matches!(channels, Channels::Gray | Channels::Rgb) {
-        return Err(Error::unsupported(format!("JPEG from {channels:?} pixels")));
-    }
-    if width.max(height) > MAX_SIDE_PX {
-        return Err(Error::unsupported(format!("JPEG of {width}x{height} pixels")));
-    }
-    let encoder = configured(options)?;
-    let mut out = Watched { bytes: Vec::new(), run, stopped: None };
-    run.check()?;
-    let encoded = if channels == Channels::Gray {
-        encoder.encode_gray_to_writer(samples, width, height, &mut out)
-    } else {
-        encoder.encode_rgb_to_writer(samples, width, height, &mut out)
-    };
-    match (out.stopped, encoded) {
-        (Some(stop), _) => Err(stop),
-        (None, Ok(())) if options.trellis && options.progressive => rescanned(out.bytes, run),
-        (None, Ok(())) => run.check().map(|()| out.bytes),
-        (None, Err(error)) => Err(Error::internal("encoding JPEG", error)),
-    }
-}
-
-/// With the smallest scans: another 1 to 2 % for about the time of the trellis.
-fn rescanned(file: Vec<u8>, run: Run<'_>) -> Result<Vec<u8>> {
-    let smaller = recompress::recompress(&file, true, run)?;
-    Ok(if smaller.len() < file.len() { smaller } else { file })
-}
-
-fn configured(options: &JpegOptions) -> Result<Encoder> {
-    if options.luma.iter().chain(&options.chroma).any(|entry| !(1..=255).contains(entry)) {
+    let tables = [options.luma, options.chroma];
+    if tables.iter().flatten().any(|entry| !(1..=255).contains(entry)) {
         return Err(Error::unsupported("JPEG with quantisation outside of 1 to 255"));
     }
-    let preset = if options.progressive { Preset::ProgressiveBalanced } else { Preset::BaselineBalanced };
-    let trellis = if options.trellis { TrellisConfig::default() } else { TrellisConfig::disabled() };
-    let encoder = Encoder::new(preset)
-        // At quality 50 tables are used as they are given.
-        .quality(50)
-        .custom_luma_qtable(options.luma)
-        .custom_chroma_qtable(options.chroma)
-        .force_baseline(true)
-        .subsampling(match options.sampling {
-            Sampling::Full => Subsampling::S444,
-            Sampling::HalfWidth => Subsampling::S422,
-            Sampling::Half => Subsampling::S420,
-        })
-        .trellis(trellis)
-        .overshoot_deringing(options.trellis);
-    Ok(encoder)
-}
-
-/// Takes the encoder's bytes, and asks the host with each piece whether to go on. The encoder writes only once all
-/// coefficients are quantised; up to there (with trellis about 80 ms a megapixel) it cannot be stopped.
-struct Watched<'a> {
-    bytes: Vec<u8>,
-    run: Run<'a>,
-    stopped: Option<Error>,
-}
-
-impl io::Write for Watched<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if let Err(stop) = self.run.check() {
-            self.stopped = Some(stop);
-            return Err(io::Error::other("stopped"));
-        }
-        self.bytes.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    let (rounding, mean) = match options.trellis {
+        true => (Rounding::Trellis { fidelity: 1.0 }, options.luma[0]),
+        false => (Rounding::Nearest, 0),
+    };
+    let tables = if picture.channels().is_gray() { &tables[..1] } else { &tables };
+    let tables: Vec<_> = tables.iter().map(zigzag).collect();
+    let spectrum = Spectrum::of_picture(picture, options.sampling, mean, run)?;
+    write(&spectrum.quantised(&tables, rounding, run)?, options.progressive, run)
 }
 
 #[cfg(test)]
 mod tests {
-    use mozjpeg_rs::simd::SimdOps;
-
     use super::*;
     use crate::{
         codec::{
-            DecodeOptions,
+            DecodeOptions, Sampling,
             jpeg::{
                 decode::decode,
                 fixture::{encoded, options, photo, run, watched_by},
@@ -121,7 +55,7 @@ mod tests {
         },
         control::Watch,
         error::Stop,
-        picture::{Samples, Still},
+        picture::{Channels, Samples, Still},
     };
 
     const SAMPLINGS: [Sampling; 3] = [Sampling::Full, Sampling::HalfWidth, Sampling::Half];
@@ -164,17 +98,6 @@ mod tests {
         // The first entries of the zigzag: right, down and left, down, up and right.
         assert_eq!(tables[0].unwrap()[..6], [ramp[0], ramp[1], ramp[8], ramp[16], ramp[9], ramp[2]]);
         assert_eq!(tables[1].unwrap(), [255; 64]);
-    }
-
-    #[test]
-    fn bytes_do_not_depend_on_the_processor() {
-        let picture = photo(75, 61, Channels::Rgb);
-        for trellis in [false, true] {
-            let encoder = configured(&JpegOptions { trellis, ..options(9, true) }).unwrap();
-            let [scalar, detected] = [SimdOps::scalar(), SimdOps::detect()]
-                .map(|simd| encoder.clone().simd_ops(simd).encode_rgb(picture.eight().unwrap(), 75, 61).unwrap());
-            assert!(scalar == detected, "trellis {trellis}");
-        }
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! Files are checked before they are decoded: what is cut off or damaged is an error, never gray pixels. A file that
 //! lacks nothing but its end marker opens.
 
+mod blocks;
+mod codes;
 mod container;
 mod decode;
 mod encode;
@@ -20,6 +22,15 @@ mod recompress;
 mod scan;
 mod script;
 mod segments;
+mod spectrum;
+mod symbols;
+mod trellis;
+mod write;
+
+pub(crate) use self::{
+    blocks::{Blocks, zigzag},
+    spectrum::{Rounding, Spectrum},
+};
 
 use std::sync::Arc;
 

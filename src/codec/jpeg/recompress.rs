@@ -1,18 +1,26 @@
 //! The same coefficients in fewer bytes.
 
 use super::{
+    blocks::Blocks,
+    container::plain_jfif,
     decode::memory,
     entropy,
     header::{Header, adobe_transform},
-    libjpeg::{Coefficients, Pass, Reader},
-    scan, script,
+    libjpeg::Reader,
+    scan,
     segments::{marker, write_segment},
+    write::write,
 };
-use crate::{codec::jpeg::container::plain_jfif, control::Run, error::Result};
+use crate::{control::Run, error::Result};
 
 /// The file anew: Huffman-coded with tables of its own, in the smallest progression found or in sequential scans, with
 /// no metadata but what tells colours and density.
 pub(super) fn recompress(bytes: &[u8], interlaced: bool, run: Run<'_>) -> Result<Vec<u8>> {
+    write(&blocks(bytes, run)?, interlaced, run)
+}
+
+/// The coefficients of a file, once it is known to be whole.
+pub(super) fn blocks(bytes: &[u8], run: Run<'_>) -> Result<Blocks> {
     let header = Header::read(bytes)?;
     let frame = &header.frame;
     run.limits.check_canvas(frame.width, frame.height, 1)?;
@@ -20,31 +28,32 @@ pub(super) fn recompress(bytes: &[u8], interlaced: bool, run: Run<'_>) -> Result
     if !frame.arithmetic {
         entropy::check(bytes, frame, run)?;
     }
-    let coefficients = coefficients(bytes, &header, run)?;
-    if !interlaced {
-        return in_sequence(&coefficients, &header);
-    }
-    Ok(with_colour_marks(&script::smallest(&coefficients, frame)?, &header))
+    unchecked(bytes, &header, run)
 }
 
 /// The file Huffman-coded in sequential scans: one, unless its components cannot be interleaved.
 pub(super) fn sequential(bytes: &[u8], header: &Header<'_>, run: Run<'_>) -> Result<Vec<u8>> {
-    in_sequence(&coefficients(bytes, header, run)?, header)
+    write(&unchecked(bytes, header, run)?, false, run)
 }
 
-fn coefficients<'a>(bytes: &'a [u8], header: &Header<'_>, run: Run<'a>) -> Result<Coefficients<'a>> {
-    Reader::open(bytes, memory(header), header.frame.arithmetic, run)?.coefficients()
+fn unchecked(bytes: &[u8], header: &Header<'_>, run: Run<'_>) -> Result<Blocks> {
+    let (tables, planes) =
+        Reader::open(bytes, memory(header), header.frame.arithmetic, run)?.coefficients(&header.frame)?;
+    let mut frame = header.frame.clone();
+    // Each component names a table of its own; equal ones are written once.
+    let mut distinct: Vec<[u16; 64]> = Vec::new();
+    for (component, table) in frame.components.iter_mut().zip(tables) {
+        component.table = distinct.iter().position(|known| *known == table).unwrap_or(distinct.len());
+        if component.table == distinct.len() {
+            distinct.push(table);
+        }
+    }
+    Ok(Blocks { frame, tables: distinct, planes, marks: marks(header) })
 }
 
-fn in_sequence(coefficients: &Coefficients<'_>, header: &Header<'_>) -> Result<Vec<u8>> {
-    let pass = |components| Pass { components, band: (0, 63), bits: (0, 0) };
-    let passes: Vec<_> = script::groups(&header.frame).into_iter().map(pass).collect();
-    Ok(with_colour_marks(&coefficients.write(&passes)?, header))
-}
-
-/// Puts back the segments that tell how components make colours, as the source had them.
-fn with_colour_marks(rewritten: &[u8], header: &Header<'_>) -> Vec<u8> {
-    let mut out = rewritten[..2].to_vec();
+/// The segments that tell how components make colours, as the source had them.
+fn marks(header: &Header<'_>) -> Vec<u8> {
+    let mut out = Vec::new();
     if let Some(jfif) = header.extras.iter().find_map(plain_jfif) {
         write_segment(&mut out, marker::APP0, &[&jfif]);
     }
@@ -53,7 +62,6 @@ fn with_colour_marks(rewritten: &[u8], header: &Header<'_>) -> Vec<u8> {
     if let Some(adobe) = header.extras.iter().rfind(|extra| adobe_transform(extra).is_some() && needed) {
         write_segment(&mut out, marker::APP14, &[&adobe.payload[..12]]);
     }
-    out.extend_from_slice(&rewritten[2..]);
     out
 }
 
@@ -138,7 +146,7 @@ mod tests {
         let (file, watch) = (baseline(40, 40), Watch::default());
         let header = Header::read(&file).unwrap();
         watch.cancel();
-        let stopped = coefficients(&file, &header, watched_by(&watch)).map(drop).unwrap_err();
+        let stopped = unchecked(&file, &header, watched_by(&watch)).map(drop).unwrap_err();
         assert!(matches!(stopped, Error::Stopped(Stop::Cancelled)));
     }
 }

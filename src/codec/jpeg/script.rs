@@ -1,33 +1,40 @@
 //! The search for the smallest progression.
 //!
-//! A scan of one component has a size of its own, whatever the other scans are. So scans are tried in a few files, and
-//! the best of each component put together: first how many low bits to send later, then where to split the band, then
-//! the low bits again (the choices of mozjpeg's `optimize_scans`, at a fraction of its scans).
+//! A scan of one component has a size of its own, whatever the other scans are; and a size is told by counting symbols,
+//! without writing any. So ways to send a component are counted: first how many low bits to send later, then where to
+//! split the band (the choices of mozjpeg's `optimize_scans`).
 
 use std::{cmp::Reverse, collections::BTreeMap, ops::Range};
 
 use super::{
-    header::{Frame, damaged},
-    libjpeg::{Coefficients, Pass},
-    segments::{Segments, marker, write_segment},
+    blocks::Blocks,
+    codes::Tally,
+    header::Frame,
+    symbols::{Pass, tell},
 };
-use crate::error::Result;
+use crate::{control::Run, error::Result};
 
 /// Most blocks that an interleaved MCU may have.
 const MAX_UNIT_BLOCKS: usize = 10;
 /// First passes leave fewer low bits than this to later ones.
-const LOW_BITS: u8 = 3;
+const LOW_BITS: u8 = 4;
 /// Last coefficients of the first of two bands.
-const SPLITS: [u8; 5] = [2, 5, 8, 12, 18];
-/// Those that are tried on large pictures, whose every trial costs some 10 ms for each megapixel.
-const SPLITS_OF_LARGE: [u8; 1] = [2];
-/// Pixels from which a picture is large.
-const LARGE: u64 = 1 << 20;
+const SPLITS: [u8; 6] = [2, 5, 8, 12, 18, 27];
 /// The band of all AC coefficients.
 const WHOLE: (u8, u8) = (1, 63);
+/// Blocks from which only some are counted.
+const MANY: usize = 1 << 16;
+/// Rows of blocks that are counted together, so that runs of ends stay long.
+const ROWS_TOGETHER: usize = 8;
+
+/// The scans of a sequential file.
+pub(super) fn sequential(frame: &Frame) -> Vec<Pass> {
+    let pass = |components| Pass { components, band: (0, 63), bits: (0, 0) };
+    groups(frame).into_iter().map(pass).collect()
+}
 
 /// The runs of components that may be interleaved, as start and length: all, unless their blocks are too many.
-pub(super) fn groups(frame: &Frame) -> Vec<(u8, u8)> {
+fn groups(frame: &Frame) -> Vec<(u8, u8)> {
     let count = frame.components.len() as u8;
     let blocks: usize = frame.components.iter().map(|c| c.across * c.down).sum();
     if blocks <= MAX_UNIT_BLOCKS { vec![(0, count)] } else { singles(0..count).collect() }
@@ -37,141 +44,81 @@ fn singles(components: Range<u8>) -> impl Iterator<Item = (u8, u8)> {
     components.map(|index| (index, 1))
 }
 
-/// The file, without metadata, in the smallest progression found.
-pub(super) fn smallest(coefficients: &Coefficients<'_>, frame: &Frame) -> Result<Vec<u8>> {
-    let components = 0..frame.components.len() as u8;
-    let mut search = Search { coefficients, groups: groups(frame), prelude: Vec::new(), scans: BTreeMap::new() };
-    let dc = search.first_trials(components.clone())?;
-    let whole = |component| (0..LOW_BITS).map(|low| Way::new(component, low, &[WHOLE])).collect();
-    let mut best: Vec<Way> = components.filter_map(|component| search.least(whole(component))).collect();
-    let large = u64::from(frame.width) * u64::from(frame.height) > LARGE;
-    let splits = if large { &SPLITS_OF_LARGE[..] } else { &SPLITS[..] };
-    for &split in splits {
-        search.improve(&mut best, |way| Way::new(way.component, way.low, &[(1, split), (split + 1, 63)]))?;
+/// The scans of the smallest progressive file.
+pub(super) fn smallest(blocks: &Blocks, run: Run<'_>) -> Result<Vec<Pass>> {
+    let components = 0..blocks.frame.components.len() as u8;
+    let counted: usize = blocks.planes.iter().map(|plane| plane.blocks.len()).sum();
+    let mut search = Search { blocks, one_in: counted.div_ceil(MANY), sizes: BTreeMap::new(), run };
+    let mut script = search.least(means(&blocks.frame))?;
+    let mut rest = Vec::new();
+    for component in components {
+        let whole = search.least((0..LOW_BITS).map(|low| way(component, low, None)).collect())?;
+        let low = whole[0].bits.1;
+        let split = (low.saturating_sub(1)..=low).flat_map(|low| SPLITS.map(|split| way(component, low, Some(split))));
+        rest.extend(search.least([whole].into_iter().chain(split).collect())?);
     }
-    for step in (1..LOW_BITS).filter(|_| !large) {
-        search.improve(&mut best, |way| Way::new(way.component, (way.low + step) % LOW_BITS, &way.bands))?;
-    }
-    let mut order: Vec<Pass> = best.iter().flat_map(Way::passes).collect();
     // What shows most comes first; a stable sort keeps the order within a component.
-    order.sort_by_key(|pass| Reverse(pass.bits.1));
-    Ok(search.file(dc.iter().chain(&order)))
+    rest.sort_by_key(|pass| Reverse(pass.bits.1));
+    script.append(&mut rest);
+    Ok(script)
 }
 
-/// A way to tell all AC coefficients of a component: `bands` without their lowest bits, then those bits one by one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Way {
-    component: u8,
-    low: u8,
-    bands: Vec<(u8, u8)>,
+/// Ways to send DC coefficients: at once, without the lowest bit, component by component.
+fn means(frame: &Frame) -> Vec<Vec<Pass>> {
+    let pass = |bits| move |components| Pass { components, band: (0, 0), bits };
+    let groups = groups(frame);
+    let whole = groups.iter().copied().map(pass((0, 0))).collect();
+    let halved = groups.iter().copied().map(pass((0, 1))).chain(groups.iter().copied().map(pass((1, 0)))).collect();
+    vec![whole, halved, singles(0..frame.components.len() as u8).map(pass((0, 0))).collect()]
 }
 
-impl Way {
-    fn new(component: u8, low: u8, bands: &[(u8, u8)]) -> Self {
-        Self { component, low, bands: bands.to_vec() }
-    }
-
-    fn first_passes(&self) -> impl Iterator<Item = Pass> {
-        self.bands.iter().map(|&band| Pass { components: (self.component, 1), band, bits: (0, self.low) })
-    }
-
-    fn later_passes(&self) -> impl Iterator<Item = Pass> {
-        let component = (self.component, 1);
-        (0..self.low).rev().map(move |bit| Pass { components: component, band: WHOLE, bits: (bit + 1, bit) })
-    }
-
-    fn passes(&self) -> impl Iterator<Item = Pass> {
-        self.first_passes().chain(self.later_passes())
-    }
+/// A way to send the AC coefficients of a component: a band or two without their lowest bits, then those one by one.
+fn way(component: u8, low: u8, split: Option<u8>) -> Vec<Pass> {
+    let pass = |band, bits| Pass { components: (component, 1), band, bits };
+    let bands = match split {
+        Some(split) => vec![(1, split), (split + 1, 63)],
+        None => vec![WHOLE],
+    };
+    let first = bands.into_iter().map(|band| pass(band, (0, low)));
+    first.chain((0..low).rev().map(|bit| pass(WHOLE, (bit + 1, bit)))).collect()
 }
 
-/// Passes over the DC coefficients of `groups` of components.
-fn dc(groups: impl IntoIterator<Item = (u8, u8)>, bits: (u8, u8)) -> Vec<Pass> {
-    groups.into_iter().map(|components| Pass { components, band: (0, 0), bits }).collect()
+struct Search<'a> {
+    blocks: &'a Blocks,
+    /// One of so many groups of rows is counted.
+    one_in: usize,
+    /// What a scan takes, as far as it is known.
+    sizes: BTreeMap<Pass, u64>,
+    run: Run<'a>,
 }
 
-struct Search<'c, 's> {
-    coefficients: &'c Coefficients<'s>,
-    groups: Vec<(u8, u8)>,
-    /// All that stands before the first scan; the same for every script.
-    prelude: Vec<u8>,
-    /// What was written for a pass: its tables, header and data.
-    scans: BTreeMap<Pass, Vec<u8>>,
-}
-
-impl Search<'_, '_> {
-    /// Writes all first passes over whole bands and all later ones, and along with them three ways to send DC: at once,
-    /// without its lowest bit, component by component. Gives the passes of the smallest.
-    fn first_trials(&mut self, components: Range<u8>) -> Result<Vec<Pass>> {
-        let groups = self.groups.clone();
-        let ways = [
-            dc(groups.clone(), (0, 0)),
-            [dc(groups.clone(), (0, 1)), dc(groups, (1, 0))].concat(),
-            dc(singles(components.clone()), (0, 0)),
-        ];
-        for (low, dc) in (0..LOW_BITS).zip(&ways) {
-            let whole = components.clone().map(|component| Way::new(component, low, &[WHOLE]));
-            let ac = whole.flat_map(|way| way.passes().take(2).collect::<Vec<_>>());
-            let written = self.write(dc.iter().copied().chain(ac).collect())?;
-            self.scans.extend(written);
-        }
-        Ok(ways.into_iter().min_by_key(|passes| self.size(passes.iter().copied())).unwrap_or_default())
-    }
-
-    /// Tries another way for each component, and keeps it where it is smaller.
-    fn improve(&mut self, best: &mut [Way], another: impl Fn(&Way) -> Way) -> Result<()> {
-        let candidates: Vec<Way> = best.iter().map(another).collect();
-        let tried = candidates.iter().flat_map(Way::first_passes).filter(|pass| !self.scans.contains_key(pass));
-        let tried: Vec<Pass> = tried.collect();
-        if tried.is_empty() {
-            return Ok(());
-        }
-        // Every file needs DC coefficients; these are known already.
-        let written = self.write([dc(self.groups.clone(), (0, 0)), tried].concat())?;
-        self.scans.extend(written);
-        for (way, candidate) in best.iter_mut().zip(candidates) {
-            if self.size(candidate.passes()) < self.size(way.passes()) {
-                *way = candidate;
+impl Search<'_> {
+    /// The way with the fewest bytes; the first of equal ones.
+    fn least(&mut self, ways: Vec<Vec<Pass>>) -> Result<Vec<Pass>> {
+        let mut best = (u64::MAX, Vec::new());
+        for way in ways {
+            let mut size = 0;
+            for pass in &way {
+                size += self.size(pass)?;
+            }
+            if size < best.0 {
+                best = (size, way);
             }
         }
-        self.scans.retain(|pass, _| {
-            pass.band == (0, 0) || pass.band == WHOLE || best.iter().any(|way| way.passes().any(|used| used == *pass))
-        });
-        Ok(())
+        Ok(best.1)
     }
 
-    /// Writes a file by `script` and takes it apart.
-    fn write(&mut self, script: Vec<Pass>) -> Result<BTreeMap<Pass, Vec<u8>>> {
-        let file = self.coefficients.write(&script)?;
-        let (mut scans, mut pending, mut passes) = (BTreeMap::new(), file[..2].to_vec(), script.into_iter());
-        for segment in Segments::new(&file)? {
-            let segment = segment?;
-            let first = scans.is_empty() && pending.starts_with(&file[..2]);
-            if first && matches!(segment.marker, marker::DHT | marker::SOS) {
-                self.prelude = std::mem::take(&mut pending);
-            }
-            write_segment(&mut pending, segment.marker, &[segment.payload]);
-            if segment.marker == marker::SOS {
-                pending.extend_from_slice(segment.entropy);
-                let pass = passes.next().ok_or_else(|| damaged("gave more scans than were written"))?;
-                scans.insert(pass, std::mem::take(&mut pending));
-            }
+    fn size(&mut self, pass: &Pass) -> Result<u64> {
+        if let Some(&known) = self.sizes.get(pass) {
+            return Ok(known);
         }
-        Ok(scans)
-    }
-
-    fn size(&self, passes: impl IntoIterator<Item = Pass>) -> usize {
-        passes.into_iter().map(|pass| self.scans.get(&pass).map_or(usize::MAX / 256, Vec::len)).sum()
-    }
-
-    fn least(&self, ways: Vec<Way>) -> Option<Way> {
-        ways.into_iter().min_by_key(|way| self.size(way.passes()))
-    }
-
-    fn file<'p>(&self, order: impl Iterator<Item = &'p Pass>) -> Vec<u8> {
-        let mut out = self.prelude.clone();
-        order.filter_map(|pass| self.scans.get(pass)).for_each(|scan| out.extend_from_slice(scan));
-        out.extend([0xFF, marker::EOI]);
-        out
+        let mut tally = Tally::new();
+        let taken = |row: usize| (row / ROWS_TOGETHER).is_multiple_of(self.one_in);
+        tell(self.blocks, pass, &mut tally, taken, self.run)?;
+        // Headers weigh as much as in the whole picture.
+        const HEADER: u64 = 10;
+        let size = HEADER + tally.bytes(self.one_in as u64);
+        self.sizes.insert(*pass, size);
+        Ok(size)
     }
 }

@@ -1,10 +1,10 @@
 //! A part of a large picture from which the score of the whole can be told.
 
-use crate::picture::{Picture, Samples};
+use crate::picture::{Layout, Picture, Samples};
 
 /// Rows of a band. A multiple of 16, so that the blocks and macroblocks of every codec lie as in the whole picture; less
 /// than 128 leaves too few rows between the seams at the coarse scales.
-pub(super) const BAND_ROWS: usize = 128;
+pub(crate) const BAND_ROWS: usize = 128;
 /// One row of so many is taken.
 const SHARE: usize = 4;
 /// Bands begin at multiples of this.
@@ -21,18 +21,22 @@ const LEAST_PIXELS: u64 = 1 << 20;
 /// a picture with a caption. Once the difference is known at quality 75, scores at 65 and 85 are foretold with a
 /// deviation of 0.4.
 pub fn bands(picture: &Picture) -> Option<Picture> {
-    let height = picture.height() as usize;
-    let count = (height + SHARE * BAND_ROWS / 2) / (SHARE * BAND_ROWS);
-    if picture.layout().pixels() < LEAST_PIXELS || count < 2 {
-        return None;
-    }
-    let starts = (0..count).map(|index| start(index, count, height));
+    let starts = starts(picture.layout())?;
     let row = picture.layout().row_samples();
+    let count = starts.len();
     let samples = match picture.samples() {
-        Samples::Eight(samples) => Samples::Eight(stack(samples, row, starts)),
-        Samples::Sixteen(samples) => Samples::Sixteen(stack(samples, row, starts)),
+        Samples::Eight(samples) => Samples::Eight(stack(samples, row, starts.into_iter())),
+        Samples::Sixteen(samples) => Samples::Sixteen(stack(samples, row, starts.into_iter())),
     };
     Picture::new(picture.width(), (count * BAND_ROWS) as u32, picture.channels(), samples).ok()
+}
+
+/// The first rows of the [`bands`] of a picture.
+pub(crate) fn starts(layout: Layout) -> Option<Vec<usize>> {
+    let height = layout.height as usize;
+    let count = (height + SHARE * BAND_ROWS / 2) / (SHARE * BAND_ROWS);
+    let enough = layout.pixels() >= LEAST_PIXELS && count >= 2;
+    enough.then(|| (0..count).map(|index| start(index, count, height)).collect())
 }
 
 /// The first row of a band: that which centres it in its part of the picture.

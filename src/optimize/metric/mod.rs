@@ -30,7 +30,8 @@ mod weights;
 mod xyb;
 
 pub use self::bands::bands;
-use self::{bands::BAND_ROWS, ground::Grounded, view::View};
+pub(crate) use self::bands::{BAND_ROWS, starts};
+use self::{ground::Grounded, view::View};
 use crate::{
     control::Run,
     error::{Error, Result},

@@ -5,7 +5,6 @@
 //! gets here into the end of the process.
 
 mod reader;
-mod writer;
 
 use std::{
     any::Any,
@@ -16,7 +15,6 @@ use std::{
 use mozjpeg_sys as sys;
 
 pub(super) use reader::{Output, Reader};
-pub(super) use writer::{Coefficients, Pass};
 
 use super::header::damaged;
 use crate::{
@@ -32,14 +30,11 @@ struct Session<'a> {
     needs_end: bool,
     /// Why the last call unwound.
     failure: Option<Error>,
-    /// Where the writer's buffer goes when it is full.
-    output: Vec<u8>,
-    buffer: Vec<u8>,
 }
 
 impl<'a> Session<'a> {
     fn new(run: Run<'a>, needs_end: bool) -> Self {
-        Self { run, needs_end, failure: None, output: Vec::new(), buffer: Vec::new() }
+        Self { run, needs_end, failure: None }
     }
 }
 

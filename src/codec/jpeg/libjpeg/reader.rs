@@ -1,4 +1,4 @@
-//! Decompression: pixels at full or reduced size, and coefficients for the writer.
+//! Decompression: pixels at full or reduced size, and coefficients.
 
 use std::{marker::PhantomData, ptr};
 
@@ -6,7 +6,10 @@ use mozjpeg_sys as sys;
 
 use super::{Session, error_manager, guarded, progress_manager};
 use crate::{
-    codec::jpeg::header::{Colours, damaged},
+    codec::jpeg::{
+        blocks::{Block, Plane, zigzag},
+        header::{Colours, Frame, damaged},
+    },
     control::Run,
     error::Result,
 };
@@ -107,6 +110,42 @@ impl<'a> Reader<'a> {
             }
             Ok((width, height, samples))
         }
+    }
+
+    /// The quantisation table of each component in zigzag order, and all coefficients of it. `frame` must be that of the
+    /// file.
+    pub(in super::super) fn coefficients(self, frame: &Frame) -> Result<(Vec<[u16; 64]>, Vec<Plane>)> {
+        let parts = self.parts;
+        // SAFETY: `parts` is live with its header read, and no reference to it exists.
+        let arrays = unsafe { guarded(&raw mut (*parts).session, || sys::jpeg_read_coefficients(&mut (*parts).info))? };
+        let (mut tables, mut planes) = (Vec::new(), Vec::new());
+        for (index, component) in frame.components.iter().enumerate() {
+            // SAFETY: coefficients are read, so that there is an array and a description for each component, with the
+            // table that its first scan used.
+            let (array, across, rows) = unsafe {
+                let info = &*(*parts).info.comp_info.add(index);
+                let table = info.quant_table.as_ref().ok_or_else(|| damaged("lacks a quantisation table"))?;
+                tables.push(zigzag(&table.quantval));
+                (*arrays.add(index), info.width_in_blocks as usize, info.height_in_blocks)
+            };
+            let mut plane = Plane::with_room(frame, component);
+            for row in 0..rows {
+                // SAFETY: the row lies inside the array, which stays where it is until the next call; each row has at
+                // least `across` blocks.
+                let blocks: &[Block] = unsafe {
+                    (*parts).session.run.check()?;
+                    let start = guarded(&raw mut (*parts).session, || {
+                        let info = &mut (*parts).info.common;
+                        (*info.mem).access_virt_barray.map(|access| access(info, array, row, 1, 0))
+                    })?;
+                    let start = start.ok_or_else(|| damaged("cannot be read"))?;
+                    std::slice::from_raw_parts((*start).cast(), across)
+                };
+                blocks.iter().for_each(|block| plane.push(zigzag(block)));
+            }
+            planes.push(plane);
+        }
+        Ok((tables, planes))
     }
 
     /// Reads up to [`ROWS`] rows of `stride` bytes to the start of `samples`, and tells how many.

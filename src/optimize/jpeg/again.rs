@@ -1,0 +1,55 @@
+//! The coefficients that the source stores, coarser: for sources that are hardly better than the target.
+//!
+//! A picture that was quantised once loses twice when it is quantised by other tables. By its own tables it loses nothing
+//! but what is worth little: trellis quantisation with a light weight on errors drops what costs most bits for least
+//! fidelity.
+
+use super::{BANDS_BIAS, SLACK, tables::power_of};
+use crate::{
+    codec::jpeg::{Blocks, Rounding, Spectrum},
+    control::Run,
+    error::Result,
+    optimize::{
+        metric::{BAND_ROWS, Reference, starts},
+        search::{Aim, Trial, solve},
+    },
+    picture::Picture,
+};
+
+/// Score gained when errors count twice as much, in the median of pictures.
+const SLOPE: f64 = 9.0;
+/// The binary logarithm of the weight of errors to begin with.
+const FIRST: f64 = -2.0;
+
+/// The smallest such file that reaches the target, or the one that comes nearest. `bands` is the part of the picture for
+/// cheap trials, if it has any, and what that is compared with.
+pub(super) fn search(
+    stored: &[u8],
+    reference: &Reference,
+    bands: Option<(&Picture, &Reference)>,
+    target: f64,
+    run: Run<'_>,
+) -> Result<Trial<Blocks>> {
+    let blocks = Blocks::of_file(stored, run)?;
+    let trial = |spectrum: &Spectrum, reference: &Reference, knob: f64| {
+        let fidelity = (2f64.powi(knob.floor() as i32) * power_of(2.0, knob - knob.floor())) as f32;
+        let coarser = spectrum.quantised(blocks.tables(), Rounding::Trellis { fidelity }, run)?;
+        Ok(Trial { knob, score: reference.score(&coarser.pixels(run)?, run)?, file: coarser })
+    };
+    let aim = Aim { target, slack: SLACK, low: -8.0, high: 8.0, first: FIRST, slope: SLOPE, step: 0.02, trials: 5 };
+    let part = bands.and_then(|(picture, reference)| {
+        let whole = crate::picture::Layout { height: blocks.height(), ..picture.layout() };
+        Some((blocks.bands(&starts(whole)?, BAND_ROWS)?, reference))
+    });
+    let aim = match part {
+        Some((part, reference)) => {
+            let spectrum = Spectrum::of_blocks(&part);
+            let found = solve(aim, |knob| trial(&spectrum, reference, knob))?;
+            let left = target + SLACK / 2.0 + BANDS_BIAS - found.score;
+            Aim { first: found.knob + left / SLOPE, trials: 3, ..aim }
+        }
+        None => aim,
+    };
+    let spectrum = Spectrum::of_blocks(&blocks);
+    solve(aim, |knob| trial(&spectrum, reference, knob))
+}

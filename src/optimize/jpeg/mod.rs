@@ -1,0 +1,219 @@
+//! JPEG: one quality knob, two chroma subsamplings; or the source's own coefficients, coarser.
+//!
+//! A picture is transformed once and quantised often. What a quality scores is first tried on bands of a large picture;
+//! then the whole is quantised with trellis, checked, and corrected if the check says so.
+
+mod again;
+mod tables;
+
+use self::tables::tables;
+use super::{
+    Goal, Optimised, Task,
+    metric::{Reference, bands},
+    search::{Aim, Trial, solve},
+    shortfall,
+};
+use crate::{
+    codec::{
+        Sampling,
+        jpeg::{Blocks, Rounding, Spectrum},
+    },
+    control::{Run, Stage},
+    error::Result,
+    picture::Picture,
+};
+
+/// How far above its target a result may score before it is encoded again.
+const SLACK: f64 = 1.0;
+/// How much better bands score than the whole, in the median of photographs.
+const BANDS_BIAS: f64 = 0.2;
+/// Whole encodings that a search may cost.
+const WHOLE_ENCODINGS: u32 = 3;
+/// Quality at which `ultra` scores about 50 in the median of photographs.
+const ULTRA: f64 = 37.0;
+/// A file of more than this share of the source's bytes calls for another way.
+const HARDLY_SMALLER: f64 = 0.65;
+/// Share of the bytes that trellis quantisation leaves at the same quality.
+const TRELLIS_SAVES: f64 = 0.88;
+/// Trellis quantisation, in mozjpeg's balance.
+const TRELLIS: Rounding = Rounding::Trellis { fidelity: 1.0 };
+
+pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
+    match task.goal {
+        Goal::Lossless => fixed(task, 100.0, Sampling::Full, run).map(|mut done| {
+            done.warnings.push("JPEG has no lossless encoding of changed pixels: quality 100 was used".into());
+            done
+        }),
+        Goal::Quality(quality) => {
+            // As cjpeg of mozjpeg: chroma keeps its size where quality is said to matter.
+            let sampling = if quality < 90 { Sampling::Half } else { Sampling::Full };
+            fixed(task, quality.into(), sampling, run)
+        }
+        Goal::Smart(preset) => match preset.target() {
+            Some(target) => Search { task, target, run }.best(),
+            None => fixed(task, ULTRA, Sampling::Half, run),
+        },
+    }
+}
+
+fn fixed(task: &Task<'_>, quality: f64, sampling: Sampling, run: Run<'_>) -> Result<Optimised> {
+    let candidate = Candidate::new(task.picture, sampling, quality, run)?;
+    let reference = Reference::new(task.picture, run)?;
+    let made = candidate.trial(&reference, quality, TRELLIS, run)?;
+    Ok(Optimised { bytes: made.file.write(task.interlaced, run)?, score: made.score, warnings: Vec::new() })
+}
+
+/// A picture, transformed with one chroma subsampling.
+struct Candidate<'a> {
+    picture: &'a Picture,
+    sampling: Sampling,
+    spectrum: Spectrum,
+}
+
+impl<'a> Candidate<'a> {
+    /// To be encoded near `quality`.
+    fn new(picture: &'a Picture, sampling: Sampling, quality: f64, run: Run<'_>) -> Result<Self> {
+        let mean = tables(quality, picture.channels())[0][0];
+        Ok(Self { picture, sampling, spectrum: Spectrum::of_picture(picture, sampling, mean, run)? })
+    }
+
+    fn trial(&self, reference: &Reference, quality: f64, rounding: Rounding, run: Run<'_>) -> Result<Trial<Blocks>> {
+        let blocks = self.spectrum.quantised(&tables(quality, self.picture.channels()), rounding, run)?;
+        Ok(Trial { knob: quality, score: reference.score(&blocks.pixels(run)?, run)?, file: blocks })
+    }
+}
+
+struct Search<'a> {
+    task: &'a Task<'a>,
+    target: f64,
+    run: Run<'a>,
+}
+
+impl Search<'_> {
+    fn best(&self) -> Result<Optimised> {
+        let reference = Reference::new(self.task.picture, self.run)?;
+        let found = self.found(&reference)?;
+        drop(reference);
+        let bytes = found.file.write(self.task.interlaced, self.run)?;
+        let warnings = shortfall(found.score, self.target).into_iter().collect();
+        Ok(Optimised { bytes, score: found.score, warnings })
+    }
+
+    fn found(&self, reference: &Reference) -> Result<Trial<Blocks>> {
+        let picture = self.task.picture;
+        let bands = match bands(picture) {
+            Some(bands) => {
+                let reference = Reference::of_bands(&bands, self.run)?;
+                Some((bands, reference))
+            }
+            None => None,
+        };
+        let (sampling, first, bytes) = match &bands {
+            Some((bands, reference)) => self.first_on_bands(bands, reference)?,
+            None => self.first(reference)?,
+        };
+        self.run.control.stage(Stage::Encode, 0.6);
+        let part = bands.as_ref().map(|(bands, reference)| (bands, reference));
+        let again = self.again(bytes, reference, part)?;
+        if let Some(again) = again.filter(|(_, size)| *size < bytes) {
+            return Ok(again.0);
+        }
+        let whole = Candidate::new(picture, sampling, first, self.run)?;
+        let aim = Aim { trials: WHOLE_ENCODINGS, ..self.aim(first) };
+        solve(aim, |quality| whole.trial(reference, quality, TRELLIS, self.run))
+    }
+
+    /// The source's own coefficients, and their bytes, where other ways leave `bytes` or about as many.
+    fn again(
+        &self,
+        bytes: f64,
+        reference: &Reference,
+        bands: Option<(&Picture, &Reference)>,
+    ) -> Result<Option<(Trial<Blocks>, f64)>> {
+        let Some(stored) = self.task.stored else { return Ok(None) };
+        if bytes < HARDLY_SMALLER * stored.len() as f64 {
+            return Ok(None);
+        }
+        let again = again::search(stored, reference, bands, self.target, self.run)?;
+        let size = again.file.size(self.run)? as f64;
+        Ok((again.score >= self.target).then_some((again, size)))
+    }
+
+    /// Chroma subsampling, the quality to begin with, and about how many bytes it will take; from bands.
+    fn first_on_bands(&self, bands: &Picture, reference: &Reference) -> Result<(Sampling, f64, f64)> {
+        let (part, plain) = self.sampled(bands, reference)?;
+        let aim = Aim { slack: 2.0, trials: 2, ..self.aim(self.onward(&plain, self.usual().trellis)) };
+        let found = solve(aim, |quality| part.trial(reference, quality, TRELLIS, self.run))?;
+        let share = f64::from(self.task.picture.height()) / f64::from(bands.height());
+        let left = self.target + BANDS_BIAS - found.score;
+        let bytes = found.file.size(self.run)? as f64 * share * (1.0 + left * self.usual().growth);
+        Ok((part.sampling, self.onward(&found, BANDS_BIAS), bytes))
+    }
+
+    /// The same from the whole picture.
+    fn first(&self, reference: &Reference) -> Result<(Sampling, f64, f64)> {
+        let (whole, plain) = self.sampled(self.task.picture, reference)?;
+        let left = self.target + self.usual().trellis - plain.score;
+        let bytes = plain.file.size(self.run)? as f64 * TRELLIS_SAVES * (1.0 + left * self.usual().growth);
+        Ok((whole.sampling, self.onward(&plain, self.usual().trellis), bytes))
+    }
+
+    /// `picture` with the better chroma subsampling, and a trial without trellis.
+    fn sampled<'p>(&self, picture: &'p Picture, reference: &Reference) -> Result<(Candidate<'p>, Trial<Blocks>)> {
+        let usual = self.usual();
+        let probe = |sampling| -> Result<_> {
+            let candidate = Candidate::new(picture, sampling, usual.quality, self.run)?;
+            let trial = candidate.trial(reference, usual.quality, Rounding::Nearest, self.run)?;
+            Ok((candidate, trial))
+        };
+        let half = probe(Sampling::Half)?;
+        if picture.channels().is_gray() {
+            return Ok(half);
+        }
+        let full = probe(Sampling::Full)?;
+        let worth = (full.1.score - half.1.score) * usual.growth;
+        let bytes = |trial: &Trial<Blocks>| -> Result<f64> { Ok((trial.file.size(self.run)? as f64).ln()) };
+        Ok(if bytes(&full.1)? - worth < bytes(&half.1)? { full } else { half })
+    }
+
+    /// The quality for the middle of the slack, from a trial whose score is `bias` above that of the next.
+    fn onward(&self, found: &Trial<Blocks>, bias: f64) -> f64 {
+        found.knob + (self.target + SLACK / 2.0 + bias - found.score) / self.usual().slope
+    }
+
+    fn aim(&self, first: f64) -> Aim {
+        Aim {
+            target: self.target,
+            slack: SLACK,
+            low: 1.0,
+            high: 100.0,
+            first,
+            slope: self.usual().slope,
+            step: 0.1,
+            trials: 1,
+        }
+    }
+
+    fn usual(&self) -> &'static Usual {
+        USUAL.iter().find(|usual| self.target >= usual.target).unwrap_or(&USUAL[USUAL.len() - 1])
+    }
+}
+
+/// What is usual of photographs near a target: medians, only to begin a search well.
+struct Usual {
+    target: f64,
+    /// Quality that reaches the target without trellis.
+    quality: f64,
+    /// Score gained per step of quality.
+    slope: f64,
+    /// Growth of the logarithm of bytes per point of score.
+    growth: f64,
+    /// Score lost to trellis at the same quality.
+    trellis: f64,
+}
+
+const USUAL: [Usual; 3] = [
+    Usual { target: 90.0, quality: 93.0, slope: 0.9, growth: 0.09, trellis: 0.5 },
+    Usual { target: 80.0, quality: 82.0, slope: 0.9, growth: 0.055, trellis: 1.7 },
+    Usual { target: 70.0, quality: 70.0, slope: 0.5, growth: 0.04, trellis: 1.5 },
+];
