@@ -30,10 +30,14 @@ pub(crate) struct Aim {
     pub slope: f64,
     /// Settings closer than this are the same.
     pub step: f64,
-    /// Most trials.
+    /// Most trials, as long as one of them came close above the target; two more where none did.
     pub trials: u32,
 }
 
+/// Trials that a search may cost beyond its count to come close to the target.
+const OVERTIME: u32 = 2;
+/// How many times the slack a score may lie above the target to be close.
+const CLOSE: f64 = 4.0;
 /// How much steeper or flatter than usual a curve is taken to be.
 const STEEPER: f64 = 4.0;
 
@@ -47,7 +51,7 @@ pub(crate) fn solve<T>(aim: Aim, mut trial: impl FnMut(f64) -> Result<Trial<T>>)
     let (mut below, mut above): (Option<Trial<T>>, Option<Trial<T>>) = (None, None);
     let mut knob = aim.first.clamp(aim.low, aim.high);
     let mut was_below = None;
-    for _ in 0..aim.trials {
+    for count in 0..aim.trials + OVERTIME {
         let tried = trial(knob)?;
         // Where the curve bends, the line keeps landing on one side; then the bracket is halved instead.
         let is_below = tried.score < aim.target;
@@ -67,6 +71,14 @@ pub(crate) fn solve<T>(aim: Aim, mut trial: impl FnMut(f64) -> Result<Trial<T>>)
         } else {
             above = Some(tried);
         }
+        let done = count + 1;
+        let close = above.as_ref().is_some_and(|above| above.score < aim.target + CLOSE * aim.slack);
+        if close && done >= aim.trials {
+            break;
+        }
+        // Behind time, the target should be reached by the next trial, if by a wider margin.
+        let late = (done + 1).saturating_sub(aim.trials);
+        let straight = straight + f64::from(late) * aim.slack / slope;
         let wanted = match (&below, &above) {
             (Some(below), Some(above)) if again => f64::midpoint(below.knob, above.knob),
             (Some(below), Some(above)) => between(below, above, middle),
