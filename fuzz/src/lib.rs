@@ -44,3 +44,24 @@ pub fn read(format: Format, bytes: &[u8]) {
         assert!(again.as_ref() == Some(&written), "replacing metadata is not idempotent");
     }
 }
+
+/// A PNG with the right checksum behind every chunk, so that a change to a chunk gets further than to its checksum.
+pub fn mended(png: &[u8]) -> Vec<u8> {
+    let mut png = png.to_vec();
+    let mut at = 8;
+    while let Some(length) = png.get(at..at + 4).and_then(|length| length.try_into().ok()).map(u32::from_be_bytes) {
+        let checksum = at + 8 + length as usize;
+        let Some(body) = png.get(at + 4..checksum) else { break };
+        let right = crc(body).to_be_bytes();
+        let Some(wrong) = png.get_mut(checksum..checksum + 4) else { break };
+        wrong.copy_from_slice(&right);
+        at = checksum + 4;
+    }
+    png
+}
+
+/// The checksum of a PNG's chunks, bit by bit.
+fn crc(bytes: &[u8]) -> u32 {
+    let shift = |crc: u32, _| (crc >> 1) ^ if crc & 1 == 1 { 0xEDB8_8320 } else { 0 };
+    !bytes.iter().fold(!0, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), shift))
+}

@@ -1,3 +1,9 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| lapidary_fuzz::read(lapidary::Format::Png, bytes));
+use lapidary::Format;
+use lapidary_fuzz::{mended, read};
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    read(Format::Png, bytes);
+    read(Format::Png, &mended(bytes));
+});
