@@ -128,3 +128,39 @@ fn small_files_that_claim_what_the_limits_allow_are_errors_and_not_pictures() {
     jpeg[frame + 5..frame + 9].copy_from_slice(&[0x1B, 0x58, 0x1B, 0x58]);
     assert!(matches!(attempt(&jpeg, "{}").unwrap_err(), Error::Input { .. }));
 }
+
+/// A gray baseline JPEG of 32 blocks in which every value of every block is 2,047: more than is allowed in any place but
+/// the first, where each block adds as much to the one before.
+fn values_out_of_range() -> Vec<u8> {
+    let segment = |code: u8, payload: &[u8]| [&[0xFF, code, 0, payload.len() as u8 + 2], payload].concat();
+    // One code word, 0: a value of eleven bits follows.
+    let table = |place: u8| segment(0xC4, &[&[place, 1], &[0; 15][..], &[11]].concat());
+    // Two values: a 0 and eleven bits of 1 each.
+    let pair = [0x7F, 0xF7, 0xFF, 0];
+    let parts = [
+        vec![0xFF, 0xD8],
+        segment(0xDB, &[&[0], &[1; 64][..]].concat()),
+        segment(0xC0, &[8, 0, 8, 1, 0, 1, 1, 0x11, 0]),
+        table(0),
+        table(0x10),
+        segment(0xDA, &[1, 1, 0, 0, 63, 0]),
+        pair.repeat(32 * 32),
+        vec![0xFF, 0xD9],
+    ];
+    parts.concat()
+}
+
+#[test]
+fn a_jpeg_of_values_out_of_range_is_no_failure_of_ours() {
+    survive(&values_out_of_range(), "a JPEG of values out of range");
+}
+
+#[test]
+fn a_jpeg_that_changes_its_quantisation_table_between_scans_is_no_failure_of_ours() {
+    let mut jpeg = process(&file(&photo(16, 12), Format::Jpeg), r#"{"optimize": {"quality": 90}}"#).bytes;
+    let scans: Vec<_> = (0..jpeg.len() - 1).filter(|&at| jpeg[at..at + 2] == [0xFF, 0xDA]).collect();
+    assert!(scans.len() > 1);
+    let table = [&[0xFF, 0xDB, 0, 67, 0], &[9; 64][..]].concat();
+    jpeg.splice(scans[1]..scans[1], table);
+    survive(&jpeg, "a JPEG with another table in its second scan");
+}
