@@ -52,8 +52,8 @@ fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), Box<dyn Error>> 
     Ok(fs::write(folder.join(name), bytes)?)
 }
 
-/// One file of every coding and shape, with and without metadata.
-fn files() -> Result<Vec<(String, Vec<u8>)>, Box<dyn Error>> {
+/// Names and bytes: one file of every coding and shape, with and without metadata.
+fn files() -> lapidary::Result<Vec<(String, Vec<u8>)>> {
     let limits = Limits::default();
     let run = Run { limits: &limits, control: &Unattended };
     let codecs = Codecs::default();
