@@ -49,6 +49,12 @@ impl Plane {
         self.blocks.push(block);
     }
 
+    /// Whether all values are such that a file of 8 bits a sample may hold them: libjpeg reads larger ones from some.
+    pub(super) fn is_storable(&self) -> bool {
+        let largest = |block: &Block| block[1..].iter().map(|value| value.unsigned_abs()).max();
+        self.blocks.iter().all(|block| (-1024..1024).contains(&block[0]) && largest(block) < Some(1024))
+    }
+
     /// Rows of blocks.
     pub(super) const fn rows(&self) -> usize {
         self.blocks.len() / self.across

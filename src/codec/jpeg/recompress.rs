@@ -1,11 +1,11 @@
 //! The same coefficients in fewer bytes.
 
 use super::{
-    blocks::Blocks,
+    blocks::{Blocks, Plane},
     container::plain_jfif,
     decode::memory,
     entropy,
-    header::{Header, adobe_transform},
+    header::{Header, adobe_transform, damaged},
     libjpeg::Reader,
     scan,
     segments::{marker, write_segment},
@@ -39,6 +39,9 @@ pub(super) fn sequential(bytes: &[u8], header: &Header<'_>, run: Run<'_>) -> Res
 fn unchecked(bytes: &[u8], header: &Header<'_>, run: Run<'_>) -> Result<Blocks> {
     let (tables, planes) =
         Reader::open(bytes, memory(header), header.frame.arithmetic, run)?.coefficients(&header.frame)?;
+    if !planes.iter().all(Plane::is_storable) {
+        return Err(damaged("has a value out of range"));
+    }
     let mut frame = header.frame.clone();
     // Each component names a table of its own; equal ones are written once.
     let mut distinct: Vec<[u16; 64]> = Vec::new();
