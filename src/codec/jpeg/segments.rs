@@ -1,5 +1,7 @@
 //! The walk over a file's marker segments (ITU-T T.81, annex B): the one parser that everything else here is built on.
 
+use memchr::memchr;
+
 use crate::{
     error::{Error, Result},
     format::Format,
@@ -83,7 +85,7 @@ impl<'a> Segments<'a> {
     /// The next marker's second byte, with `at` behind it.
     fn next_marker(&mut self) -> Option<u8> {
         loop {
-            self.at += self.bytes.get(self.at..)?.iter().position(|&byte| byte == 0xFF)?;
+            self.at += memchr(0xFF, self.bytes.get(self.at..)?)?;
             self.at += self.bytes[self.at..].iter().position(|&byte| byte != 0xFF)?;
             let second = self.bytes[self.at];
             self.at += 1;
@@ -130,7 +132,7 @@ impl<'a> Segments<'a> {
 /// Where the coded data at the start of `bytes` end: before the last 0xFF of the next marker that is no restart.
 fn entropy_length(bytes: &[u8]) -> usize {
     let mut at = 0;
-    while let Some(found) = bytes[at..].iter().position(|&byte| byte == 0xFF) {
+    while let Some(found) = memchr(0xFF, &bytes[at..]) {
         at += found;
         match bytes.get(at + 1) {
             Some(0 | marker::RST0..=marker::RST7) => at += 2,
