@@ -29,8 +29,8 @@ const SLACK: f64 = 1.0;
 const BANDS_BIAS: f64 = 0.2;
 /// Whole encodings that a search may cost.
 const WHOLE_ENCODINGS: u32 = 3;
-/// Quality at which `ultra` scores about 50 in the median of photographs (50.6 over 29 of cameras and phones).
-const ULTRA: f64 = 28.0;
+/// Quality at which `ultra` scores about 50 in the median of photographs.
+const ULTRA: f64 = 27.0;
 /// A file of more than this share of the source's bytes calls for another way.
 const HARDLY_SMALLER: f64 = 0.65;
 /// Share of the bytes that trellis quantisation leaves at the same quality.
