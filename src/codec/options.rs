@@ -74,7 +74,7 @@ pub struct PngOptions {
 pub struct WebpOptions {
     /// Lossy or lossless, with what belongs to each.
     pub coding: WebpCoding,
-    /// 0 (fast) to 6 (small): libwebp's `method`.
+    /// 0 (fast) to 6 (small): libwebp's `method`; 6 is 5 for lossy coding with alpha, which would take minutes.
     pub method: u8,
 }
 

@@ -13,7 +13,6 @@ mod palette;
 #[cfg(feature = "png")]
 mod png;
 mod probe;
-mod sample;
 mod search;
 #[cfg(feature = "webp")]
 mod webp;

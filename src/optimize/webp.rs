@@ -2,9 +2,8 @@
 
 use super::{
     Goal, Optimised, Task,
-    metric::Reference,
+    metric::{Reference, bands},
     probe,
-    sample::sample,
     search::{Aim, Trial, solve},
     shortfall,
 };
@@ -17,37 +16,42 @@ use crate::{
 
 /// How far above its target a result may score before it is encoded again.
 const SLACK: f64 = 0.5;
-/// Score that the slower method gains over the faster one at the same quality.
-const METHOD_GAIN: f64 = 0.3;
+/// How much better bands score than the whole, in the median of photographs.
+const BANDS_BIAS: f64 = 0.2;
 /// Quality at which `ultra` scores about 50 in the median.
 const ULTRA: f64 = 25.0;
-/// Preprocessing before lossless coding that is tried, from the most.
-const NEAR_LOSSLESS: [u8; 4] = [20, 40, 60, 80];
-/// libwebp's `method` for what is delivered.
-const FINAL: u8 = 6;
-/// libwebp's `method` for trials.
-const QUICK: u8 = 4;
+/// Preprocessing before lossless coding, from the most to none; libwebp knows no steps between these.
+const NEAR_LOSSLESS: [u8; 6] = [0, 20, 40, 60, 80, 100];
+/// Method and effort of quick lossless coding.
+const QUICK: (u8, u8) = (1, 25);
+/// Method and effort of the lossless coding that is delivered: 50 to 100 % of the bytes of the quick one, in the mean
+/// 90 %, for five times its time.
+const SLOW: (u8, u8) = (6, 75);
+/// The least share of the bytes of quick lossless coding that preprocessing and slow coding have left of drawings.
+const LEAST_LEFT: f64 = 0.5;
+/// The same for slow coding alone.
+const LEAST_LEFT_SLOW: f64 = 0.8;
 
 pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
     match task.goal {
         Goal::Lossless => {
-            let bytes = probe::encode(task, task.picture, &lossless(100, FINAL), run)?;
+            let bytes = probe::encode(task, task.picture, &lossless(100, SLOW), run)?;
             Ok(Optimised { bytes, score: 100.0, warnings: Vec::new() })
         }
-        Goal::Quality(quality) => probe::fixed(task, &lossy(quality.into(), QUICK), run),
+        Goal::Quality(quality) => probe::fixed(task, &lossy(quality.into()), run),
         Goal::Smart(preset) => match preset.target() {
             Some(target) => Search { task, target, run }.best(),
-            None => probe::fixed(task, &lossy(ULTRA, FINAL), run),
+            None => probe::fixed(task, &lossy(ULTRA), run),
         },
     }
 }
 
-fn lossy(quality: f64, method: u8) -> EncodeOptions {
-    EncodeOptions::Webp(WebpOptions { method, ..WebpOptions::lossy(quality as f32) })
+fn lossy(quality: f64) -> EncodeOptions {
+    EncodeOptions::Webp(WebpOptions::lossy(quality as f32))
 }
 
-fn lossless(near_lossless: u8, method: u8) -> EncodeOptions {
-    let coding = WebpCoding::Lossless { near_lossless, exact: near_lossless == 100, effort: 75 };
+fn lossless(near_lossless: u8, (method, effort): (u8, u8)) -> EncodeOptions {
+    let coding = WebpCoding::Lossless { near_lossless, exact: near_lossless == 100, effort };
     EncodeOptions::Webp(WebpOptions { coding, method })
 }
 
@@ -57,42 +61,76 @@ struct Search<'a> {
     run: Run<'a>,
 }
 
+/// What a quick look at both codings says.
+struct Outlook {
+    /// The quality to begin with.
+    quality: f64,
+    /// The place in [`NEAR_LOSSLESS`] to begin at, if lossless coding may win.
+    near: Option<usize>,
+    /// Whether lossy coding may win.
+    lossy: bool,
+}
+
 impl Search<'_> {
     fn best(&self) -> Result<Optimised> {
-        let reduced = sample(self.task.picture)?;
-        let picture = reduced.as_ref().unwrap_or(self.task.picture);
+        let picture = self.task.picture;
+        let outlook = match bands(picture) {
+            Some(bands) => self.outlook(&bands, &Reference::of_bands(&bands, self.run)?, BANDS_BIAS)?,
+            None => self.outlook(picture, &Reference::new(picture, self.run)?, 0.0)?,
+        };
         let reference = Reference::new(picture, self.run)?;
-        let aim = Aim { target: self.target - METHOD_GAIN, slack: 1.0, step: 0.5, trials: 5, ..self.aim(self.first()) };
-        let quick = solve(aim, |quality| self.trial(picture, &reference, quality, &lossy(quality, QUICK)))?;
-        let exact = probe::encode(self.task, picture, &lossless(100, 0), self.run)?;
-        drop(reference);
-        let reference = Reference::new(self.task.picture, self.run)?;
         self.run.control.stage(Stage::Encode, 0.6);
-        // The quickest lossless coding is 10 to 50 % larger than the slowest; photographs are two to ten times larger.
-        let graphic = (exact.len() as f64) < quick.file.len() as f64 * 1.6;
-        let near = if graphic { Some(self.near_lossless(&reference)?) } else { None };
-        let aim = Aim { step: 0.1, trials: 4, ..self.aim(quick.knob) };
-        let best = solve(aim, |quality| self.trial(self.task.picture, &reference, quality, &lossy(quality, FINAL)))?;
+        let near = outlook.near.map(|from| self.near_lossless(from, &reference)).transpose()?;
         let best = match near {
-            Some(near) if near.file.len() <= best.file.len() || best.score < self.target => near,
-            _ => best,
+            Some(near) if !outlook.lossy => near,
+            near => {
+                let best = solve(Aim { trials: 4, ..self.aim(outlook.quality) }, |quality| {
+                    self.trial(picture, &reference, quality, &lossy(quality))
+                })?;
+                near.filter(|near| near.file.len() <= best.file.len() || best.score < self.target).unwrap_or(best)
+            }
         };
         let warnings = shortfall(best.score, self.target).into_iter().collect();
         Ok(Optimised { bytes: best.file, score: best.score, warnings })
     }
 
-    /// The smallest lossless coding whose preprocessing leaves the target's score.
-    fn near_lossless(&self, reference: &Reference) -> Result<Trial> {
-        // Not always smaller than without preprocessing, which spoils the repetition that some graphics live on.
-        let picture = self.task.picture;
-        let exact = self.trial(picture, reference, 100.0, &lossless(100, FINAL))?;
-        for level in NEAR_LOSSLESS {
-            if self.trial(picture, reference, level.into(), &lossless(level, QUICK))?.score >= self.target {
-                let near = self.trial(picture, reference, level.into(), &lossless(level, FINAL))?;
-                return Ok(if near.file.len() < exact.file.len() { near } else { exact });
+    /// Looks at both codings of `picture`, whose scores are `bias` above those of the whole.
+    fn outlook(&self, picture: &Picture, reference: &Reference, bias: f64) -> Result<Outlook> {
+        let trial = |knob, options| self.trial(picture, reference, knob, &options);
+        let first = self.aim(self.first());
+        let aim = Aim { target: self.target + bias, slack: 1.0, step: 0.5, trials: 5, ..first };
+        let found = solve(aim, |quality| trial(quality, lossy(quality)))?;
+        let quality = found.knob + (self.target + bias + SLACK / 2.0 - found.score) / first.slope;
+        let bytes = found.file.len() as f64;
+        let unfit = found.score < self.target;
+        let exact = trial(100.0, lossless(100, QUICK))?.file.len() as f64;
+        if exact * LEAST_LEFT > bytes && !unfit {
+            return Ok(Outlook { quality, near: None, lossy: true });
+        }
+        let last = NEAR_LOSSLESS.len() - 1;
+        for (at, &level) in NEAR_LOSSLESS[..last].iter().enumerate() {
+            let near = trial(level.into(), lossless(level, QUICK))?;
+            if near.score >= self.target + bias {
+                // Preprocessing may spoil the repetition that some graphics live on.
+                let (at, least) =
+                    if (near.file.len() as f64) < exact { (at, near.file.len() as f64) } else { (last, exact) };
+                let near = (least * LEAST_LEFT_SLOW <= bytes || unfit).then_some(at);
+                return Ok(Outlook { quality, near, lossy: least > bytes * LEAST_LEFT_SLOW });
             }
         }
-        Ok(exact)
+        Ok(Outlook { quality, near: Some(last), lossy: exact > bytes * LEAST_LEFT_SLOW })
+    }
+
+    /// The lossless coding with the most preprocessing that leaves the target's score.
+    fn near_lossless(&self, from: usize, reference: &Reference) -> Result<Trial> {
+        let trial = |level: u8| self.trial(self.task.picture, reference, level.into(), &lossless(level, SLOW));
+        for &level in &NEAR_LOSSLESS[from..] {
+            let near = trial(level)?;
+            if near.score >= self.target {
+                return Ok(near);
+            }
+        }
+        trial(100)
     }
 
     fn trial(&self, picture: &Picture, reference: &Reference, knob: f64, options: &EncodeOptions) -> Result<Trial> {

@@ -15,6 +15,9 @@ use crate::{
 /// The format's ceiling on both sides, in pixels.
 const MOST_SIDE_PX: u32 = 16_383;
 
+/// Method 6 makes alpha beside lossy colours 1 to 2 % smaller, for 13 to 35 s a megapixel.
+const MOST_METHOD_OF_ALPHA: i32 = 5;
+
 impl Encode for Webp {
     fn format(&self) -> Format {
         Format::Webp
@@ -24,10 +27,15 @@ impl Encode for Webp {
         let EncodeOptions::Webp(options) = options else {
             return Err(Error::unsupported(format!("writing WEBP with options for {}", options.format())));
         };
-        let config = config(options)?;
+        let mut config = config(options)?;
         run.check()?;
         let mut source = match frames.next(run)? {
-            Some(frame) => import(&frame.picture, needs_argb(options))?,
+            Some(frame) => {
+                if config.lossless == 0 && !frame.picture.is_opaque() {
+                    config.method = config.method.min(MOST_METHOD_OF_ALPHA);
+                }
+                import(&frame.picture, needs_argb(options))?
+            }
             None => return Err(Error::unsupported("a WebP without frames")),
         };
         if frames.next(run)?.is_some() {

@@ -1,12 +1,12 @@
 //! Pictures of at most 256 colours.
 
-use super::{Optimised, Task, options, sample_of};
+use super::{Optimised, Task, options};
 use crate::{
     codec::png::encode_indexed,
     control::{Run, Stage},
     error::Result,
     optimize::{
-        metric::Reference,
+        metric::{Reference, bands},
         palette::{Histogram, Palette, Remap, Remapped, cluster, remap},
         search::{Aim, Trial, solve},
         shortfall,
@@ -48,16 +48,10 @@ pub(super) fn search(
     target: f64,
     run: Run<'_>,
 ) -> Result<Option<Found>> {
-    let sample = sample_of(task.picture)?;
-    let own;
-    let sampled = match &sample {
-        std::borrow::Cow::Borrowed(_) => reference,
-        std::borrow::Cow::Owned(sample) => {
-            own = Reference::new(sample, run)?;
-            &own
-        }
-    };
-    let trials = Trials { task, histogram, picture: &sample, reference: sampled, target, run };
+    let bands = bands(task.picture);
+    let of_bands = bands.as_ref().map(|bands| Reference::of_bands(bands, run)).transpose()?;
+    let (picture, sampled) = (bands.as_ref().unwrap_or(task.picture), of_bands.as_ref().unwrap_or(reference));
+    let trials = Trials { task, histogram, picture, reference: sampled, target, run };
     let Some(best) = trials.best()? else { return Ok(None) };
     run.control.stage(Stage::Encode, 0.7);
     let whole = Trials { picture: task.picture, reference, ..trials };

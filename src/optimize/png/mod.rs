@@ -8,7 +8,6 @@ use crate::{
     codec::{EncodeOptions, PngOptions},
     control::{Run, Stage},
     error::Result,
-    picture::Picture,
 };
 
 /// Effort of what is delivered.
@@ -56,11 +55,6 @@ fn smart(task: &Task<'_>, target: f64, run: Run<'_>) -> Result<Optimised> {
         Some(best) => Ok(best),
         None => exact(task, run),
     }
-}
-
-/// A sample of a large picture for cheap trials, or the picture itself.
-fn sample_of(picture: &Picture) -> Result<std::borrow::Cow<'_, Picture>> {
-    Ok(super::sample::sample(picture)?.map_or(picture.into(), Into::into))
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! Truecolour with small errors where they save most: a closed-loop quantisation of what PNG's filter leaves over, as
 //! near-lossless JPEG-LS does it (ITU-T T.87, 3.3).
 
-use super::{Optimised, Task, options, sample_of};
+use super::{Optimised, Task, options};
 use crate::{
     codec::EncodeOptions,
     control::{Run, Stage},
     error::Result,
     optimize::{
-        metric::Reference,
+        metric::{Reference, bands},
         probe,
         search::{Aim, Trial, solve},
     },
@@ -19,8 +19,6 @@ const MOST: f64 = 32.0;
 
 /// The smallest file whose samples err a little and that reaches `target`; `None` if only exact pixels do.
 pub(super) fn search(task: &Task<'_>, reference: &Reference, target: f64, run: Run<'_>) -> Result<Option<Optimised>> {
-    let sample = sample_of(task.picture)?;
-    let sampled = Reference::new(&sample, run)?;
     let aim =
         Aim { target, slack: 0.5, low: 0.0, high: MOST - 1.0, first: MOST - 6.0, slope: 2.0, step: 1.0, trials: 6 };
     let trial = |picture: &Picture, reference: &Reference, knob: f64, effort| {
@@ -32,8 +30,14 @@ pub(super) fn search(task: &Task<'_>, reference: &Reference, target: f64, run: R
         };
         Ok(Trial { knob, score, file })
     };
-    let found = solve(aim, |knob| trial(&sample, &sampled, knob, None))?;
-    let found = solve(Aim { first: found.knob, trials: 3, ..aim }, |knob| trial(task.picture, reference, knob, None))?;
+    let first = match bands(task.picture) {
+        Some(bands) => {
+            let reference = Reference::of_bands(&bands, run)?;
+            solve(aim, |knob| trial(&bands, &reference, knob, None))?.knob
+        }
+        None => aim.first,
+    };
+    let found = solve(Aim { first, ..aim }, |knob| trial(task.picture, reference, knob, None))?;
     if MOST - found.knob.round() <= 1.0 || found.score < target {
         return Ok(None);
     }
