@@ -18,6 +18,8 @@ use crate::{
 const SLACK: f64 = 0.5;
 /// How much better bands score than the whole, in the median of photographs.
 const BANDS_BIAS: f64 = 0.2;
+/// Growth of the logarithm of bytes per point of score, in the median of photographs.
+const GROWTH: f64 = 0.04;
 /// Quality at which `ultra` scores about 50 in the median.
 const ULTRA: f64 = 25.0;
 /// Preprocessing before lossless coding, from the most to none; libwebp knows no steps between these.
@@ -38,16 +40,20 @@ pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
             let bytes = probe::encode(task, task.picture, &lossless(100, SLOW), run)?;
             Ok(Optimised { bytes, score: 100.0, warnings: Vec::new() })
         }
-        Goal::Quality(quality) => probe::fixed(task, &lossy(quality.into()), run),
+        Goal::Quality(quality) => probe::fixed(task, &lossy(quality.into(), true), run),
         Goal::Smart(preset) => match preset.target() {
             Some(target) => Search { task, target, run }.best(),
-            None => probe::fixed(task, &lossy(ULTRA), run),
+            None => probe::fixed(task, &lossy(ULTRA, true), run),
         },
     }
 }
 
-fn lossy(quality: f64) -> EncodeOptions {
-    EncodeOptions::Webp(WebpOptions::lossy(quality as f32))
+fn lossy(quality: f64, sharp: bool) -> EncodeOptions {
+    let mut options = WebpOptions::lossy(quality as f32);
+    if let WebpCoding::Lossy { sharp_yuv, .. } = &mut options.coding {
+        *sharp_yuv = sharp;
+    }
+    EncodeOptions::Webp(options)
 }
 
 fn lossless(near_lossless: u8, (method, effort): (u8, u8)) -> EncodeOptions {
@@ -65,6 +71,8 @@ struct Search<'a> {
 struct Outlook {
     /// The quality to begin with.
     quality: f64,
+    /// Whether sharp conversion to YUV is worth its bytes. It is unless chroma was halved before.
+    sharp: bool,
     /// The place in [`NEAR_LOSSLESS`] to begin at, if lossless coding may win.
     near: Option<usize>,
     /// Whether lossy coding may win.
@@ -85,9 +93,13 @@ impl Search<'_> {
             Some(near) if !outlook.lossy => near,
             near => {
                 let best = solve(Aim { trials: 4, ..self.aim(outlook.quality) }, |quality| {
-                    self.trial(picture, &reference, quality, &lossy(quality))
+                    self.trial(picture, &reference, quality, &lossy(quality, outlook.sharp))
                 })?;
-                near.filter(|near| near.file.len() <= best.file.len() || best.score < self.target).unwrap_or(best)
+                match near {
+                    Some(near) if near.file.len() <= best.file.len() || best.score < self.target => near,
+                    None if best.score < self.target => self.near_lossless(0, &reference)?,
+                    _ => best,
+                }
             }
         };
         let warnings = shortfall(best.score, self.target).into_iter().collect();
@@ -97,28 +109,24 @@ impl Search<'_> {
     /// Looks at both codings of `picture`, whose scores are `bias` above those of the whole.
     fn outlook(&self, picture: &Picture, reference: &Reference, bias: f64) -> Result<Outlook> {
         let trial = |knob, options| self.trial(picture, reference, knob, &options);
-        let first = self.aim(self.first());
-        let aim = Aim { target: self.target + bias, slack: 1.0, step: 0.5, trials: 5, ..first };
-        let found = solve(aim, |quality| trial(quality, lossy(quality)))?;
-        let quality = found.knob + (self.target + bias + SLACK / 2.0 - found.score) / first.slope;
+        let aim = Aim { target: self.target + bias, slack: 1.0, step: 0.5, trials: 5, ..self.aim(self.first()) };
+        let found = solve(aim, |quality| trial(quality, lossy(quality, true)))?;
+        let reached = found.score >= aim.target;
+        let plain = trial(found.knob, lossy(found.knob, false))?;
+        let worth = (found.score - plain.score) * GROWTH;
+        let sharp = (found.file.len() as f64).ln() - worth < (plain.file.len() as f64).ln();
+        let found = if sharp { found } else { plain };
+        let quality = found.knob + (aim.target + SLACK / 2.0 - found.score) / aim.slope;
+        let outlook = Outlook { quality, sharp, near: None, lossy: true };
         let bytes = found.file.len() as f64;
-        let unfit = found.score < self.target;
-        let exact = trial(100.0, lossless(100, QUICK))?.file.len() as f64;
-        if exact * LEAST_LEFT > bytes && !unfit {
-            return Ok(Outlook { quality, near: None, lossy: true });
+        let exact = trial(100.0, lossless(100, QUICK))?;
+        if reached && exact.file.len() as f64 * LEAST_LEFT > bytes {
+            return Ok(outlook);
         }
-        let last = NEAR_LOSSLESS.len() - 1;
-        for (at, &level) in NEAR_LOSSLESS[..last].iter().enumerate() {
-            let near = trial(level.into(), lossless(level, QUICK))?;
-            if near.score >= self.target + bias {
-                // Preprocessing may spoil the repetition that some graphics live on.
-                let (at, least) =
-                    if (near.file.len() as f64) < exact { (at, near.file.len() as f64) } else { (last, exact) };
-                let near = (least * LEAST_LEFT_SLOW <= bytes || unfit).then_some(at);
-                return Ok(Outlook { quality, near, lossy: least > bytes * LEAST_LEFT_SLOW });
-            }
-        }
-        Ok(Outlook { quality, near: Some(last), lossy: exact > bytes * LEAST_LEFT_SLOW })
+        let (at, near) = first_near(exact, aim.target, |level| trial(level.into(), lossless(level, QUICK)))?;
+        let near = near.file.len() as f64;
+        let may_win = !reached || near * LEAST_LEFT_SLOW <= bytes;
+        Ok(Outlook { near: may_win.then_some(at), lossy: reached && near > bytes * LEAST_LEFT_SLOW, ..outlook })
     }
 
     /// The lossless coding with the most preprocessing that leaves the target's score.
@@ -149,4 +157,17 @@ impl Search<'_> {
             .find(|(target, _)| self.target >= *target)
             .map_or(66.0, |(_, quality)| *quality)
     }
+}
+
+/// The place in [`NEAR_LOSSLESS`] of the most preprocessing that reaches the target, and what it gave; that of none where
+/// preprocessing spoils the repetition that some graphics live on.
+fn first_near(exact: Trial, target: f64, trial: impl Fn(u8) -> Result<Trial>) -> Result<(usize, Trial)> {
+    let last = NEAR_LOSSLESS.len() - 1;
+    for (at, &level) in NEAR_LOSSLESS[..last].iter().enumerate() {
+        let near = trial(level)?;
+        if near.score >= target {
+            return Ok(if near.file.len() < exact.file.len() { (at, near) } else { (last, exact) });
+        }
+    }
+    Ok((last, exact))
 }
