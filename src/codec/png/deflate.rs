@@ -1,49 +1,134 @@
-//! Compression at one level.
+//! Compression at one level, in pieces that are short enough to be stopped between.
 
-use libdeflater::{CompressionLvl, Compressor};
+use libdeflater::{CompressionLvl, Compressor, adler32};
+
+use super::splice::{Splicer, WINDOW};
+use crate::{
+    control::Run,
+    error::{Error, Result},
+};
+
+/// First bytes of a zlib stream of the highest level (RFC 1950).
+const HEADER: [u8; 2] = [0x78, 0xDA];
+
+/// Bytes of a piece at levels below 10: 3 to 30 ms, 100 ms at worst.
+const QUICK_PIECE: usize = 1 << 20;
+/// The same above: 20 to 500 ms. Shorter pieces are worse than a lower level: of 128 kB each they make screenshots 10 %
+/// larger, since libdeflate learns the costs of symbols as it goes.
+const SLOW_PIECE: usize = 3 << 19;
 
 /// A compressor with the memory that it needs again and again.
 pub(super) struct Deflater {
     compressor: Compressor,
+    level: i32,
     buffer: Vec<u8>,
 }
 
 impl Deflater {
     /// `level` as of libdeflate: 1 (fast) to 12 (small).
     pub(super) fn new(level: i32) -> Self {
-        let level = CompressionLvl::new(level.clamp(1, 12)).unwrap_or_default();
-        Self { compressor: Compressor::new(level), buffer: Vec::new() }
+        let level = level.clamp(1, 12);
+        let compressor = Compressor::new(CompressionLvl::new(level).unwrap_or_default());
+        Self { compressor, level, buffer: Vec::new() }
     }
 
-    /// The compressed bytes of `data`, or `most` if they are no fewer.
+    /// Bytes between two questions whether to go on.
+    fn piece(&self) -> usize {
+        if self.level < 10 { QUICK_PIECE } else { SLOW_PIECE }
+    }
+
+    /// The compressed bytes of `data`, or `most` if they are no fewer. In one piece, so `data` should be short.
     pub(super) fn length(&mut self, data: &[u8], most: usize) -> usize {
-        let space = self.compressor.zlib_compress_bound(data.len()).min(most);
+        self.deflate(data, most).map_or(most, <[u8]>::len)
+    }
+
+    /// About how many compressed bytes `data` has: its pieces do not know of each other.
+    pub(super) fn estimate(&mut self, data: &[u8], run: Run<'_>) -> Result<usize> {
+        let mut sum = 0;
+        for piece in data.chunks(self.piece()) {
+            run.check()?;
+            sum += self.length(piece, usize::MAX);
+        }
+        Ok(sum)
+    }
+
+    /// A zlib stream of `data`.
+    pub(super) fn zlib(&mut self, data: &[u8], run: Run<'_>) -> Result<Vec<u8>> {
+        self.zlib_of(data, self.piece(), run)
+    }
+
+    fn zlib_of(&mut self, data: &[u8], piece: usize, run: Run<'_>) -> Result<Vec<u8>> {
+        let mut splicer = Splicer::behind(&HEADER);
+        let mut start = 0;
+        while start < data.len() || start == 0 {
+            run.check()?;
+            let (from, end) = (start.saturating_sub(WINDOW), data.len().min(start + piece));
+            // What is left over should not be a piece of its own.
+            let end = if data.len() - end < piece / 4 { data.len() } else { end };
+            let known = &data[from..end];
+            let stream = self.deflate(known, usize::MAX).unwrap_or_default();
+            let spliced = splicer.append(stream, known, start - from, end == data.len());
+            spliced.ok_or_else(|| Error::internal("compressing", "a stream cannot be read back"))?;
+            start = end.max(1);
+        }
+        let mut zlib = splicer.finished();
+        zlib.extend_from_slice(&adler32(data).to_be_bytes());
+        Ok(zlib)
+    }
+
+    /// A deflate stream of `data`; `None` if it is not shorter than `most`.
+    fn deflate(&mut self, data: &[u8], most: usize) -> Option<&[u8]> {
+        let space = self.compressor.deflate_compress_bound(data.len()).min(most);
         if self.buffer.len() < space {
             self.buffer.resize(space, 0);
         }
-        self.compressor.zlib_compress(data, &mut self.buffer[..space]).unwrap_or(most).min(most)
-    }
-
-    /// A zlib stream of `data`; `None` if it is not shorter than `most`.
-    pub(super) fn zlib(&mut self, data: &[u8], most: usize) -> Option<Vec<u8>> {
-        let length = self.length(data, most);
-        (length < most).then(|| self.buffer[..length].to_vec())
+        let length = self.compressor.deflate_compress(data, &mut self.buffer[..space]).ok()?;
+        (length < most).then(|| &self.buffer[..length])
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use libdeflater::Decompressor;
+
     use super::*;
-    use crate::codec::png::fixtures::noise;
+    use crate::codec::png::fixtures::{noise, run};
 
     #[test]
     fn the_length_is_that_of_the_stream_or_the_bound() {
         let data: Vec<u8> = noise(1).take(5000).map(|byte| byte & 15).collect();
         let mut deflater = Deflater::new(6);
-        let whole = deflater.zlib(&data, usize::MAX).unwrap();
-        assert_eq!(deflater.length(&data, usize::MAX), whole.len());
-        assert_eq!(deflater.length(&data, whole.len() / 2), whole.len() / 2);
-        assert_eq!(deflater.zlib(&data, whole.len()), None);
-        assert_eq!(deflater.zlib(&data, whole.len() + 1), Some(whole));
+        let whole = deflater.length(&data, usize::MAX);
+        assert_eq!(deflater.zlib(&data, run()).unwrap().len(), whole + 6);
+        assert_eq!(deflater.estimate(&data, run()).unwrap(), whole);
+        assert_eq!(deflater.length(&data, whole / 2), whole / 2);
+        assert_eq!(deflater.length(&data, whole), whole);
+    }
+
+    /// Noise, few values, long repetitions, one value, and what changes from one to another.
+    fn data() -> Vec<Vec<u8>> {
+        const LENGTH: usize = 200_077;
+        let noisy: Vec<u8> = noise(1).take(LENGTH).collect();
+        let few: Vec<u8> = noise(2).take(LENGTH).map(|byte| byte & 3).collect();
+        let repeated: Vec<u8> = noisy[..1021].iter().copied().cycle().take(LENGTH).collect();
+        let flat = vec![7; LENGTH];
+        let mixed = [&noisy[..50_000], &flat[..50_001], &few[..50_002], &repeated[..50_003]].concat();
+        vec![Vec::new(), vec![1], noisy, few, repeated, flat, mixed]
+    }
+
+    #[test]
+    fn pieces_make_one_stream_that_is_hardly_longer() {
+        for data in data() {
+            for (level, piece) in [(1, 30_000), (6, 70_001), (10, 40_000), (11, 100_001), (12, 30_000)] {
+                let mut deflater = Deflater::new(level);
+                let zlib = deflater.zlib_of(&data, piece, run()).unwrap();
+                let mut out = vec![0; data.len()];
+                assert_eq!(Decompressor::new().zlib_decompress(&zlib, &mut out), Ok(data.len()));
+                assert_eq!(out, data);
+                let whole = deflater.length(&data, usize::MAX);
+                let most = whole + whole / 50 + 500 * data.len().div_ceil(piece);
+                assert!(zlib.len() <= most + 6, "{level}: {} for {whole}", zlib.len());
+            }
+        }
     }
 }

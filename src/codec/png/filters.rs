@@ -46,17 +46,18 @@ impl Lines {
     }
 
     /// The filtered rows, each behind the number of its filter in `choice`.
-    pub(super) fn filtered(&self, choice: &Choice) -> Vec<u8> {
+    pub(super) fn filtered(&self, choice: &Choice, run: Run<'_>) -> Result<Vec<u8>> {
         let zeros = vec![0; self.longest()];
         let mut out = Vec::with_capacity(self.filtered_bytes());
         for (index, (row, above)) in self.pairs().enumerate() {
+            run.check()?;
             let filter = choice.filter(index);
             out.push(filter);
             let start = out.len();
             out.resize(start + row.len(), 0);
             apply(filter, row, or_zeros(above, &zeros, row), self.distance, &mut out[start..]);
         }
-        out
+        Ok(out)
     }
 
     /// For every heuristic the filters that it chooses.
@@ -280,7 +281,7 @@ mod tests {
     #[test]
     fn the_first_row_of_a_pass_has_nothing_above_it() {
         let lines = lines();
-        let up = lines.filtered(&Choice::All(2));
+        let up = lines.filtered(&Choice::All(2), run()).unwrap();
         assert_eq!(up.len(), lines.filtered_bytes());
         assert_eq!(&up[..7], &[&[2], &lines.data[..6]].concat()[..]);
         assert_eq!(&up[35..39], &[&[2], &lines.data[30..33]].concat()[..]);

@@ -19,6 +19,7 @@ mod parts;
 mod plan;
 mod probe;
 mod search;
+mod splice;
 mod text;
 
 use std::sync::Arc;

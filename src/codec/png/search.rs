@@ -192,7 +192,7 @@ impl Search<'_> {
             let side = form.side_bytes();
             for choice in self.choices(&lines, &shape)? {
                 self.run.check()?;
-                let bytes = side + deflater.length(&lines.filtered(&choice), usize::MAX);
+                let bytes = side + deflater.estimate(&lines.filtered(&choice, self.run)?, self.run)?;
                 candidates.push(Candidate { shape: shape.clone(), choice, bytes });
             }
         }
@@ -202,7 +202,7 @@ impl Search<'_> {
             if let Some(shape) = filtered.map(|candidate| candidate.shape.clone()) {
                 let (form, lines) = self.lines(&shape);
                 let choice = lines.choose_by_compressing(context, &mut Deflater::new(level), self.run)?;
-                let bytes = form.side_bytes() + deflater.length(&lines.filtered(&choice), usize::MAX);
+                let bytes = form.side_bytes() + deflater.estimate(&lines.filtered(&choice, self.run)?, self.run)?;
                 candidates.push(Candidate { shape, choice, bytes });
                 candidates.sort_by_key(|candidate| candidate.bytes);
             }
@@ -239,10 +239,10 @@ impl Search<'_> {
         for candidate in candidates.iter_mut() {
             self.run.check()?;
             let (form, lines) = self.lines(&candidate.shape);
-            let rows = lines.filtered(&candidate.choice);
+            let rows = lines.filtered(&candidate.choice, self.run)?;
             let length = rows.len() / parts;
             let sample = &rows[(rows.len() - length) / 2..][..length];
-            candidate.bytes = form.side_bytes() + parts * deflater.length(sample, usize::MAX);
+            candidate.bytes = form.side_bytes() + parts * deflater.estimate(sample, self.run)?;
         }
         candidates.sort_by_key(|candidate| candidate.bytes);
         Ok(())
@@ -261,11 +261,10 @@ impl Search<'_> {
                 break;
             }
             work = after.unwrap_or(0);
-            if let Some(zlib) = deflater.zlib(&lines.filtered(&candidate.choice), usize::MAX) {
-                let file = form.file(self.size, self.interlaced, &zlib);
-                if smallest.as_ref().is_none_or(|smallest| file.len() < smallest.len()) {
-                    smallest = Some(file);
-                }
+            let zlib = deflater.zlib(&lines.filtered(&candidate.choice, self.run)?, self.run)?;
+            let file = form.file(self.size, self.interlaced, &zlib);
+            if smallest.as_ref().is_none_or(|smallest| file.len() < smallest.len()) {
+                smallest = Some(file);
             }
         }
         smallest.ok_or_else(|| Error::internal("encoding PNG", "there was no candidate"))
