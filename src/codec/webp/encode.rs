@@ -2,7 +2,7 @@
 
 use super::{
     Webp, decode,
-    libwebp::{self, Config, Pixels, Source},
+    libwebp::{self, Colours, Config, Pixels, Source},
 };
 use crate::{
     codec::{Encode, EncodeOptions, WebpCoding, WebpOptions},
@@ -34,7 +34,7 @@ impl Encode for Webp {
                 if config.lossless == 0 && !frame.picture.is_opaque() {
                     config.method = config.method.min(MOST_METHOD_OF_ALPHA);
                 }
-                import(&frame.picture, needs_argb(options))?
+                import(&frame.picture, colours(options), run)?
             }
             None => return Err(Error::unsupported("a WebP without frames")),
         };
@@ -46,7 +46,7 @@ impl Encode for Webp {
 }
 
 /// Copies a picture into the memory of libwebp. Gray becomes RGB; alpha that is opaque everywhere is left out.
-pub(super) fn import(picture: &Picture, argb: bool) -> Result<Source> {
+pub(super) fn import(picture: &Picture, colours: Colours, run: Run<'_>) -> Result<Source> {
     let (width, height) = (picture.width(), picture.height());
     for (limit, side) in [("WebP width in pixels", width), ("WebP height in pixels", height)] {
         if side > MOST_SIDE_PX {
@@ -56,17 +56,21 @@ pub(super) fn import(picture: &Picture, argb: bool) -> Result<Source> {
     let Some(samples) = picture.eight() else { return Err(Error::unsupported("16-bit WebP")) };
     match picture.channels() {
         Channels::Cmyk => Err(Error::unsupported("CMYK WebP")),
-        Channels::Gray => import(&picture.clone().into_channels(Channels::Rgb), argb),
-        Channels::GrayAlpha => import(&picture.clone().into_channels(Channels::Rgba), argb),
-        Channels::Rgb => Source::import(samples, width, height, Pixels::Rgb, argb),
-        Channels::Rgba if picture.is_opaque() => Source::import(samples, width, height, Pixels::Rgbx, argb),
-        Channels::Rgba => Source::import(samples, width, height, Pixels::Rgba, argb),
+        Channels::Gray => import(&picture.clone().into_channels(Channels::Rgb), colours, run),
+        Channels::GrayAlpha => import(&picture.clone().into_channels(Channels::Rgba), colours, run),
+        Channels::Rgb => Source::import(samples, width, height, Pixels::Rgb, colours, run),
+        Channels::Rgba if picture.is_opaque() => Source::import(samples, width, height, Pixels::Rgbx, colours, run),
+        Channels::Rgba => Source::import(samples, width, height, Pixels::Rgba, colours, run),
     }
 }
 
-/// Whether libwebp must see the colours as they are.
-const fn needs_argb(options: &WebpOptions) -> bool {
-    matches!(options.coding, WebpCoding::Lossless { .. } | WebpCoding::Lossy { sharp_yuv: true, .. })
+/// What libwebp is to see.
+const fn colours(options: &WebpOptions) -> Colours {
+    match options.coding {
+        WebpCoding::Lossless { .. } => Colours::Argb,
+        WebpCoding::Lossy { sharp_yuv: true, .. } => Colours::SharpYuv,
+        WebpCoding::Lossy { .. } => Colours::Yuv,
+    }
 }
 
 /// libwebp's own terms for `options`.

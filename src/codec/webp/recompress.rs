@@ -3,7 +3,7 @@
 use super::{
     Webp, container, decode,
     encode::{config, import},
-    libwebp::{Config, Source},
+    libwebp::{Colours, Config, Source},
     riff::{Content, File, Image},
 };
 use crate::{
@@ -39,7 +39,7 @@ impl Recompress for Webp {
         let Content::Still(image) = file.content else { return Ok(stripped) };
         // Also for images that stay as they are, since damage must be found.
         let picture = decode::picture(&file, run)?;
-        let mut source = import(&picture, true)?;
+        let mut source = import(&picture, Colours::Argb, run)?;
         let mut best = stripped;
         if !is_worth_trying(&image, &mut source, best.len(), run)? {
             return Ok(best);
