@@ -21,7 +21,7 @@ const BANDS_BIAS: f64 = 0.2;
 /// Growth of the logarithm of bytes per point of score, in the median of photographs.
 const GROWTH: f64 = 0.04;
 /// Quality at which `ultra` scores about 50 in the median.
-const ULTRA: f64 = 25.0;
+const ULTRA: f64 = 16.0;
 /// Preprocessing before lossless coding, from the most to none; libwebp knows no steps between these.
 const NEAR_LOSSLESS: [u8; 6] = [0, 20, 40, 60, 80, 100];
 /// Method and effort of quick lossless coding.
@@ -88,7 +88,7 @@ impl Search<'_> {
         };
         let reference = Reference::new(picture, self.run)?;
         self.run.control.stage(Stage::Encode, 0.6);
-        let near = outlook.near.map(|from| self.near_lossless(from, &reference)).transpose()?;
+        let near = outlook.near.map(|from| self.near_lossless(from, SLOW, &reference)).transpose()?;
         let best = match near {
             Some(near) if !outlook.lossy => near,
             near => {
@@ -97,7 +97,8 @@ impl Search<'_> {
                 })?;
                 match near {
                     Some(near) if near.file.len() <= best.file.len() || best.score < self.target => near,
-                    None if best.score < self.target => self.near_lossless(0, &reference)?,
+                    // Rare, and large in any coding: saturated detail, whose chroma lossy coding halves.
+                    None if best.score < self.target => self.near_lossless(0, QUICK, &reference)?,
                     _ => best,
                 }
             }
@@ -130,8 +131,8 @@ impl Search<'_> {
     }
 
     /// The lossless coding with the most preprocessing that leaves the target's score.
-    fn near_lossless(&self, from: usize, reference: &Reference) -> Result<Trial> {
-        let trial = |level: u8| self.trial(self.task.picture, reference, level.into(), &lossless(level, SLOW));
+    fn near_lossless(&self, from: usize, coding: (u8, u8), reference: &Reference) -> Result<Trial> {
+        let trial = |level: u8| self.trial(self.task.picture, reference, level.into(), &lossless(level, coding));
         for &level in &NEAR_LOSSLESS[from..] {
             let near = trial(level)?;
             if near.score >= self.target {

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Colours with which `ultra` scores about 50 in the median.
-pub(super) const ULTRA_COLOURS: usize = 24;
+pub(super) const ULTRA_COLOURS: usize = 17;
 /// Palette sizes that are tried.
 const SIZES: [usize; 20] = [2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 208, 256];
 /// Shares of diffused error that are tried: none for flat graphics, some for gradients.
