@@ -5,7 +5,8 @@ mod pictures;
 
 use lapidary::{Engine, Format, Input, Outcome, Request, Unattended, request::Compression};
 use pictures::{
-    FORMATS, decoded, file, gradient, graphic, kinds, logo, photo, process, same_pixels, score, screenshot, warnings,
+    FORMATS, decoded, file, file_of_quality, gradient, graphic, kinds, logo, photo, process, same_pixels, score,
+    screenshot, warnings,
 };
 use sha1::{Digest, Sha1};
 
@@ -56,6 +57,22 @@ fn a_photograph_as_png_or_webp_is_less_than_half_at_high() {
         let bytes = process(&source, &preset("high")).bytes;
         assert!(bytes.len() * 2 < source.len(), "{format}: {} of {}", bytes.len(), source.len());
     }
+}
+
+#[test]
+fn a_jpeg_that_was_coarse_already_gets_smaller_by_its_own_tables() {
+    let coarse = file_of_quality(&photo(200, 136), 45);
+    let lossless = process(&coarse, &preset("lossless")).bytes;
+    let outcome = process(&coarse, &preset("medium"));
+    hold(&outcome, &coarse, 80.0, "a coarse JPEG");
+    assert!(outcome.output.score.unwrap() < 90.0);
+    assert!(outcome.bytes.len() * 10 < lossless.len() * 9, "{} of {}", outcome.bytes.len(), lossless.len());
+    // The tables stay; another quality would have brought others.
+    let tables = |bytes: &[u8]| {
+        let starts = (0..bytes.len() - 69).filter(|&at| bytes[at..at + 2] == [0xFF, 0xDB]);
+        starts.map(|at| bytes[at + 5..at + 69].to_vec()).collect::<Vec<_>>()
+    };
+    assert_eq!(tables(&outcome.bytes), tables(&coarse));
 }
 
 #[test]

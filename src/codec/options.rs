@@ -56,7 +56,7 @@ pub struct JpegOptions {
     pub sampling: Sampling,
     /// Progressive instead of baseline.
     pub progressive: bool,
-    /// Trellis quantisation: 2 to 6 % fewer bytes for six times the time.
+    /// Trellis quantisation: fewer bytes at the same score, for twice the time of quantisation.
     pub trellis: bool,
 }
 

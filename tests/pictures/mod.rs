@@ -116,6 +116,13 @@ pub fn file(picture: &DynamicImage, format: Format) -> Vec<u8> {
     file_with(picture, format, None, None)
 }
 
+/// A JPEG file of this quality.
+pub fn file_of_quality(picture: &DynamicImage, quality: u8) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    written(JpegEncoder::new_with_quality(&mut bytes, quality), picture, None, None);
+    bytes
+}
+
 /// [`file`] with an EXIF block and a profile.
 pub fn file_with(picture: &DynamicImage, format: Format, exif: Option<&[u8]>, icc: Option<&[u8]>) -> Vec<u8> {
     let mut bytes = Vec::new();
