@@ -115,19 +115,20 @@ impl Search<'_> {
         self.run.control.stage(Stage::Encode, 0.6);
         let part = bands.as_ref().map(|(bands, reference)| (bands, reference));
         let again = self.again(bytes, reference, part)?;
-        drop(bands);
-        let again = match again {
-            Some((again, size)) if size < bytes => return Ok(again),
-            other => other,
-        };
+        if let Some(again) = again.as_ref().filter(|again| again.1 < bytes) {
+            return Ok(again.0.clone());
+        }
         let whole = Candidate::new(picture, sampling, first, self.run)?;
         let aim = Aim { trials: WHOLE_ENCODINGS, ..self.aim(first) };
         let made = solve(aim, |quality| whole.trial(reference, quality, TRELLIS, self.run))?;
+        drop(whole);
         let size = made.file.size(self.run)? as f64;
-        match again {
-            Some((again, smaller)) if smaller < size || made.score < self.target => Ok(again),
-            _ => Ok(made),
-        }
+        // The first look may have been too hopeful.
+        let again = if again.is_none() { self.again(size, reference, part)? } else { again };
+        Ok(match again {
+            Some((again, smaller)) if smaller < size || made.score < self.target => again,
+            _ => made,
+        })
     }
 
     /// The source's own coefficients, and their bytes, where other ways leave `bytes` or about as many.
@@ -153,7 +154,7 @@ impl Search<'_> {
         let found = solve(aim, |quality| part.trial(reference, quality, TRELLIS, self.run))?;
         let share = f64::from(self.task.picture.height()) / f64::from(bands.height());
         let left = self.target + BANDS_BIAS - found.score;
-        let bytes = found.file.size(self.run)? as f64 * share * (1.0 + left * self.usual().growth);
+        let bytes = found.file.size(self.run)? as f64 * share * self.grown(left);
         Ok((part.sampling, self.onward(&found, BANDS_BIAS), bytes))
     }
 
@@ -161,7 +162,7 @@ impl Search<'_> {
     fn first(&self, reference: &Reference) -> Result<(Sampling, f64, f64)> {
         let (whole, plain) = self.sampled(self.task.picture, reference)?;
         let left = self.target + self.usual().trellis - plain.score;
-        let bytes = plain.file.size(self.run)? as f64 * TRELLIS_SAVES * (1.0 + left * self.usual().growth);
+        let bytes = plain.file.size(self.run)? as f64 * TRELLIS_SAVES * self.grown(left);
         Ok((whole.sampling, self.onward(&plain, self.usual().trellis), bytes))
     }
 
@@ -181,6 +182,11 @@ impl Search<'_> {
         let worth = (full.1.score - half.1.score) * usual.growth;
         let bytes = |trial: &Trial<Blocks>| -> Result<f64> { Ok((trial.file.size(self.run)? as f64).ln()) };
         Ok(if bytes(&full.1)? - worth < bytes(&half.1)? { full } else { half })
+    }
+
+    /// The factor by which bytes grow along with the score, about `exp(growth * points)`.
+    fn grown(&self, points: f64) -> f64 {
+        (1.0 + self.usual().growth * points / 16.0).max(0.5).powi(16)
     }
 
     /// The quality for the middle of the slack, from a trial whose score is `bias` above that of the next.

@@ -29,8 +29,10 @@ mod view;
 mod weights;
 mod xyb;
 
+pub(crate) use self::bands::BAND_ROWS;
 pub use self::bands::bands;
-pub(crate) use self::bands::{BAND_ROWS, starts};
+#[cfg(feature = "jpeg")]
+pub(crate) use self::bands::starts;
 use self::{ground::Grounded, view::View};
 use crate::{
     control::Run,
