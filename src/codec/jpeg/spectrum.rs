@@ -178,17 +178,15 @@ impl<'a> Transform<'a> {
                 self.fill(&samples[from..from + row], y * self.stride, width);
             }
             for (index, component) in components.iter().enumerate() {
-                let (fully, across, down) = (index == 0, component.across, component.down);
-                let (strip, stride) = if fully || self.reduction == (1, 1) {
+                let (strip, stride) = if index == 0 || self.reduction == (1, 1) {
                     (&self.strips[index], self.stride)
                 } else {
                     reduce(&self.strips[index], self.stride, self.reduction, &mut reduced);
                     (&reduced, self.stride / self.reduction.0)
                 };
                 let (columns, rows) = self.frame.plane(component);
-                let first = top / (8 * self.reduction.1) * down;
-                debug_assert!(across >= 1 && stride >= columns);
-                for y in (0..down).filter(|y| (first + y) * 8 < rows) {
+                let first = top / (8 * self.reduction.1) * component.down;
+                for y in (0..component.down).filter(|y| (first + y) * 8 < rows) {
                     for x in 0..columns.div_ceil(8) {
                         planes[index].push(self.block(&strip[y * 8 * stride + x * 8..], stride));
                     }

@@ -13,7 +13,7 @@ use crate::{
         metric::{BAND_ROWS, Reference, starts},
         search::{Aim, Trial, solve},
     },
-    picture::Picture,
+    picture::{Layout, Picture},
 };
 
 /// Score gained when errors count twice as much, in the median of pictures.
@@ -38,7 +38,7 @@ pub(super) fn search(
     };
     let aim = Aim { target, slack: SLACK, low: -8.0, high: 8.0, first: FIRST, slope: SLOPE, step: 0.02, trials: 5 };
     let part = bands.and_then(|(picture, reference)| {
-        let whole = crate::picture::Layout { height: blocks.height(), ..picture.layout() };
+        let whole = Layout { height: blocks.height(), ..picture.layout() };
         Some((blocks.bands(&starts(whole)?, BAND_ROWS)?, reference))
     });
     let aim = match part {

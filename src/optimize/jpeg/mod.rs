@@ -114,10 +114,10 @@ impl Search<'_> {
         };
         self.run.control.stage(Stage::Encode, 0.6);
         let part = bands.as_ref().map(|(bands, reference)| (bands, reference));
-        let again = self.again(bytes, reference, part)?;
-        if let Some(again) = again.as_ref().filter(|again| again.1 < bytes) {
-            return Ok(again.0.clone());
-        }
+        let again = match self.again(bytes, reference, part)? {
+            Some((again, smaller)) if smaller < bytes => return Ok(again),
+            other => other,
+        };
         let whole = Candidate::new(picture, sampling, first, self.run)?;
         let aim = Aim { trials: WHOLE_ENCODINGS, ..self.aim(first) };
         let made = solve(aim, |quality| whole.trial(reference, quality, TRELLIS, self.run))?;
@@ -179,9 +179,9 @@ impl Search<'_> {
             return Ok(half);
         }
         let full = probe(Sampling::Full)?;
-        let worth = (full.1.score - half.1.score) * usual.growth;
-        let bytes = |trial: &Trial<Blocks>| -> Result<f64> { Ok((trial.file.size(self.run)? as f64).ln()) };
-        Ok(if bytes(&full.1)? - worth < bytes(&half.1)? { full } else { half })
+        let worth = self.grown(full.1.score - half.1.score);
+        let bytes = |trial: &Trial<Blocks>| -> Result<f64> { Ok(trial.file.size(self.run)? as f64) };
+        Ok(if bytes(&full.1)? < bytes(&half.1)? * worth { full } else { half })
     }
 
     /// The factor by which bytes grow along with the score, about `exp(growth * points)`.
