@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Asked by running work, at least every 50 ms, whether to go on. Two libraries take longer between questions: libdeflate
-/// up to 0.3 s, at worst 0.7 s, where a large PNG is finished, and libwebp up to 0.3 s in the lossless coding of ten
+/// up to 0.3 s, at worst 0.8 s, where a large PNG is finished, and libwebp up to 0.3 s in the lossless coding of ten
 /// megapixels.
 pub trait Control: fmt::Debug + Send + Sync {
     /// `Some` ends the work with [`Error::Stopped`](crate::Error::Stopped).

@@ -13,8 +13,8 @@ const HEADER: [u8; 2] = [0x78, 0xDA];
 
 /// Bytes of a piece at levels below 10: 3 to 30 ms, 100 ms at worst.
 const QUICK_PIECE: usize = 1 << 20;
-/// The same above: 20 to 500 ms. Shorter pieces are worse than a lower level: of 128 kB each they make screenshots 10 %
-/// larger, since libdeflate learns the costs of symbols as it goes.
+/// The same above: 50 to 300 ms, 800 ms at worst. Shorter pieces are worse than a lower level: those of 128 kB make
+/// screenshots 10 % larger, since libdeflate learns the costs of symbols as it goes.
 const SLOW_PIECE: usize = 3 << 19;
 
 /// A compressor with the memory that it needs again and again.

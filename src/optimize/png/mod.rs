@@ -16,8 +16,8 @@ const EFFORT: u8 = 4;
 pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
     match task.goal {
         Goal::Lossless | Goal::Quality(100) => exact(task, run),
-        Goal::Quality(quality) => indexed::fixed(task, colours_for(quality), run),
-        Goal::Smart(Preset::Ultra) => indexed::fixed(task, indexed::ULTRA_COLOURS, run),
+        Goal::Quality(quality) => indexed::fixed(task, colours_for(quality), indexed::USUAL, run),
+        Goal::Smart(Preset::Ultra) => indexed::fixed(task, indexed::ULTRA_COLOURS, indexed::ULTRA, run),
         Goal::Smart(preset) => smart(task, preset.target().unwrap_or(100.0), run),
     }
 }
