@@ -20,6 +20,9 @@ const SLACK: f64 = 0.5;
 const BANDS_BIAS: f64 = 0.2;
 /// Growth of the logarithm of bytes per point of score, in the median of photographs.
 const GROWTH: f64 = 0.04;
+/// How far above the quality that was foretold the target is sought first: scores of drawings leap, and a search that
+/// gives up on them should not end at 100.
+const FAR: f64 = 10.0;
 /// Quality at which `ultra` scores about 50 in the median.
 const ULTRA: f64 = 16.0;
 /// Preprocessing before lossless coding, from the most to none; libwebp knows no steps between these.
@@ -92,9 +95,7 @@ impl Search<'_> {
         let best = match near {
             Some(near) if !outlook.lossy => near,
             near => {
-                let best = solve(Aim { trials: 4, ..self.aim(outlook.quality) }, |quality| {
-                    self.trial(picture, &reference, quality, &lossy(quality, outlook.sharp))
-                })?;
+                let best = self.lossy(&outlook, &reference)?;
                 match near {
                     Some(near) if near.file.len() <= best.file.len() || best.score < self.target => near,
                     // Rare, and large in any coding: saturated detail, whose chroma lossy coding halves.
@@ -105,6 +106,17 @@ impl Search<'_> {
         };
         let warnings = shortfall(best.score, self.target).into_iter().collect();
         Ok(Optimised { bytes: best.file, score: best.score, warnings })
+    }
+
+    /// The lowest quality that reaches the target, sought near that of the outlook and only then above.
+    fn lossy(&self, outlook: &Outlook, reference: &Reference) -> Result<Trial> {
+        let trial = |quality| self.trial(self.task.picture, reference, quality, &lossy(quality, outlook.sharp));
+        let aim = self.aim(outlook.quality.clamp(0.0, 100.0));
+        let found = solve(Aim { trials: 6, high: (aim.first + FAR).min(aim.high), ..aim }, trial)?;
+        if found.score >= self.target || found.knob >= aim.high {
+            return Ok(found);
+        }
+        solve(Aim { trials: 4, low: found.knob, first: found.knob + FAR, ..aim }, trial)
     }
 
     /// Looks at both codings of `picture`, whose scores are `bias` above those of the whole.
