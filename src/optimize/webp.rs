@@ -18,7 +18,7 @@ use crate::{
 const SLACK: f64 = 0.5;
 /// How much better bands score than the whole, in the median of photographs.
 const BANDS_BIAS: f64 = 0.2;
-/// Growth of the logarithm of bytes per point of score, in the median of photographs.
+/// Share of bytes that a point of score costs, in the median of photographs.
 const GROWTH: f64 = 0.04;
 /// How far above the quality that was foretold the target is sought first: scores of drawings leap, and a search that
 /// gives up on them should not end at 100.
@@ -127,7 +127,7 @@ impl Search<'_> {
         let reached = found.score >= aim.target;
         let plain = trial(found.knob, lossy(found.knob, false))?;
         let worth = (found.score - plain.score) * GROWTH;
-        let sharp = (found.file.len() as f64).ln() - worth < (plain.file.len() as f64).ln();
+        let sharp = found.file.len() as f64 * (1.0 - worth) < plain.file.len() as f64;
         let found = if sharp { found } else { plain };
         let quality = found.knob + (aim.target + SLACK / 2.0 - found.score) / aim.slope;
         let outlook = Outlook { quality, sharp, near: None, lossy: true };
