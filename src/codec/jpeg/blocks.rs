@@ -11,7 +11,7 @@ use super::{
 use crate::{control::Run, error::Result, picture::Picture};
 
 /// Where in a block, row by row, the coefficients in zigzag order lie (T.81, figure A.6).
-pub(super) const ZIGZAG: [u8; 64] = [
+const ZIGZAG: [u8; 64] = [
     0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21,
     28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54,
     47, 55, 62, 63,
@@ -38,9 +38,9 @@ pub(super) struct Plane {
 impl Plane {
     /// An empty plane with room for `component`.
     pub(super) fn with_room(frame: &Frame, component: &Component) -> Self {
-        let count = frame.blocks(component);
-        let (width, _) = frame.plane(component);
-        Self { across: width.div_ceil(8), blocks: Vec::with_capacity(count), nonzero: Vec::with_capacity(count) }
+        let (across, down) = frame.blocks(component);
+        let count = across * down;
+        Self { across, blocks: Vec::with_capacity(count), nonzero: Vec::with_capacity(count) }
     }
 
     pub(super) fn push(&mut self, block: Block) {

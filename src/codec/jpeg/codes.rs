@@ -1,6 +1,9 @@
 //! Huffman codes made for a scan, and the bits of it.
 
-use super::symbols::{AC, Sink};
+use super::{
+    huffman::has_byte_ff,
+    symbols::{AC, Sink},
+};
 
 /// Huffman tables that a scan can use: two for DC, two for AC.
 pub(super) const TABLES: usize = 4;
@@ -183,7 +186,7 @@ impl<'a> Writer<'a> {
         self.count += count;
         if self.count >= 32 {
             let word = (self.held >> (self.count - 32)) as u32;
-            if !has_byte_ff(word) {
+            if !has_byte_ff(word.into()) {
                 self.out.extend(word.to_be_bytes());
                 self.count -= 32;
             } else {
@@ -191,11 +194,6 @@ impl<'a> Writer<'a> {
             }
         }
     }
-}
-
-/// Whether a byte of `word` needs stuffing.
-const fn has_byte_ff(word: u32) -> bool {
-    (!word).wrapping_sub(0x0101_0101) & word & 0x8080_8080 != 0
 }
 
 impl Sink for Writer<'_> {

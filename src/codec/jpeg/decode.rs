@@ -134,9 +134,7 @@ fn by_libjpeg(bytes: &[u8], header: &Header<'_>, eighths: u32, run: Run<'_>) -> 
 
 /// What libjpeg may allocate for a file, in bytes: all its coefficients and a few rows.
 pub(super) fn memory(header: &Header<'_>) -> usize {
-    let (across, down) = header.frame.most_sampled();
-    let columns = (header.frame.width as usize).div_ceil(8 * across);
-    let rows = (header.frame.height as usize).div_ceil(8 * down);
+    let (columns, rows) = header.frame.units();
     let blocks: usize = header.frame.components.iter().map(|c| c.across * c.down).sum();
     columns * rows * blocks * 128 + (64 << 20)
 }

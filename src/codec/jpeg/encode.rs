@@ -31,7 +31,7 @@ fn encode_picture(picture: &Picture, options: &JpegOptions, run: Run<'_>) -> Res
         return Err(Error::unsupported("JPEG with quantisation outside of 1 to 255"));
     }
     let (rounding, mean) = match options.trellis {
-        true => (Rounding::Trellis { fidelity: 1.0 }, options.luma[0]),
+        true => (Rounding::BALANCED, options.luma[0]),
         false => (Rounding::Nearest, 0),
     };
     let tables = if picture.channels().is_gray() { &tables[..1] } else { &tables };

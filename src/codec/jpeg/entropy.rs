@@ -64,23 +64,16 @@ struct Plane {
 
 impl Plane {
     fn new(frame: &Frame, component: &super::header::Component) -> Self {
-        let (columns, rows) = units(frame);
-        let (width, height) = frame.plane(component);
+        let (columns, rows) = frame.units();
         let stride = columns * component.across;
         let kept = if frame.progressive { stride * rows * component.down } else { 0 };
         Self {
             unit: (component.across, component.down),
-            blocks: (width.div_ceil(8), height.div_ceil(8)),
+            blocks: frame.blocks(component),
             stride,
             nonzero: vec![0; kept],
         }
     }
-}
-
-/// MCUs of an interleaved scan, across and down.
-fn units(frame: &Frame) -> (usize, usize) {
-    let (across, down) = frame.most_sampled();
-    ((frame.width as usize).div_ceil(8 * across), (frame.height as usize).div_ceil(8 * down))
 }
 
 type Tables = [Option<Table>; 4];
@@ -138,7 +131,7 @@ struct Walk<'s> {
 impl Walk<'_> {
     fn all(&self, frame: &Frame, planes: &mut [Plane], entropy: &[u8], run: Run<'_>) -> Result<()> {
         let alone = self.members.len() == 1;
-        let (columns, rows) = if alone { planes[self.members[0].component].blocks } else { units(frame) };
+        let (columns, rows) = if alone { planes[self.members[0].component].blocks } else { frame.units() };
         let mut state = State { bits: Bits::new(entropy), skipped: 0, unit: 0 };
         for row in 0..rows {
             // The longest row there can be takes a few milliseconds.

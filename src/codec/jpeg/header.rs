@@ -141,10 +141,16 @@ impl Frame {
         )
     }
 
-    /// The blocks of 8x8 samples in a component's plane.
-    pub(super) fn blocks(&self, component: &Component) -> usize {
+    /// The blocks of 8x8 samples in a component's plane, across and down.
+    pub(super) fn blocks(&self, component: &Component) -> (usize, usize) {
         let (width, height) = self.plane(component);
-        width.div_ceil(8) * height.div_ceil(8)
+        (width.div_ceil(8), height.div_ceil(8))
+    }
+
+    /// MCUs of an interleaved scan, across and down.
+    pub(super) fn units(&self) -> (usize, usize) {
+        let (across, down) = self.most_sampled();
+        ((self.width as usize).div_ceil(8 * across), (self.height as usize).div_ceil(8 * down))
     }
 }
 

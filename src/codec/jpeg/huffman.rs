@@ -189,7 +189,7 @@ impl<'a> Bits<'a> {
     }
 }
 
-const fn has_byte_ff(word: u64) -> bool {
+pub(super) const fn has_byte_ff(word: u64) -> bool {
     const ONES: u64 = 0x0101_0101_0101_0101;
     let inverted = !word;
     inverted.wrapping_sub(ONES) & !inverted & (ONES << 7) != 0

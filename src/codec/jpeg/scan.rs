@@ -159,7 +159,8 @@ pub(super) fn outline(bytes: &[u8], frame: &Frame, run: Run<'_>) -> Result<Outli
         }
     }
     progress.finish()?;
-    let blocks: usize = frame.components.iter().map(|component| frame.blocks(component)).sum();
+    let blocks: usize =
+        frame.components.iter().map(|component| frame.blocks(component)).map(|(across, down)| across * down).sum();
     // Arithmetic coding may tell of any number of equal blocks in no bits at all.
     if !frame.arithmetic && coded.saturating_mul(8) < blocks {
         return Err(damaged(format!("is cut off: {coded} bytes of coded data for {blocks} blocks")));

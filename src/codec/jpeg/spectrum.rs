@@ -38,6 +38,11 @@ pub(crate) enum Rounding {
     },
 }
 
+impl Rounding {
+    /// Trellis quantisation in mozjpeg's balance.
+    pub(crate) const BALANCED: Self = Self::Trellis { fidelity: 1.0 };
+}
+
 /// The coefficients of a picture.
 #[derive(Debug)]
 pub(crate) struct Spectrum {
@@ -168,7 +173,11 @@ impl<'a> Transform<'a> {
         let (width, height) = (self.frame.width as usize, self.frame.height as usize);
         let row = samples.len() / height;
         let components = &self.frame.components;
-        let mut planes: Vec<Vec<Block>> = components.iter().map(|c| Vec::with_capacity(self.frame.blocks(c))).collect();
+        let room = |component| {
+            let (columns, rows) = self.frame.blocks(component);
+            Vec::with_capacity(columns * rows)
+        };
+        let mut planes: Vec<Vec<Block>> = components.iter().map(room).collect();
         let mut reduced = Vec::new();
         for top in (0..height).step_by(8 * self.reduction.1) {
             run.check()?;
@@ -184,10 +193,10 @@ impl<'a> Transform<'a> {
                     reduce(&self.strips[index], self.stride, self.reduction, &mut reduced);
                     (&reduced, self.stride / self.reduction.0)
                 };
-                let (columns, rows) = self.frame.plane(component);
+                let (columns, rows) = self.frame.blocks(component);
                 let first = top / (8 * self.reduction.1) * component.down;
-                for y in (0..component.down).filter(|y| (first + y) * 8 < rows) {
-                    for x in 0..columns.div_ceil(8) {
+                for y in (0..component.down).filter(|y| first + y < rows) {
+                    for x in 0..columns {
                         planes[index].push(self.block(&strip[y * 8 * stride + x * 8..], stride));
                     }
                 }

@@ -76,8 +76,7 @@ fn interleaved(
         coder: Coder,
     }
     let frame = &blocks.frame;
-    let (across, down) = frame.most_sampled();
-    let (columns, rows) = ((frame.width as usize).div_ceil(8 * across), (frame.height as usize).div_ceil(8 * down));
+    let (columns, rows) = frame.units();
     let member = |index: usize| {
         let component = &frame.components[index];
         let coder = Coder::new(pass, blocks.class(index));

@@ -138,7 +138,8 @@ mod tests {
         let frame = Frame { width: size.0, height: size.1, components, progressive: false, arithmetic: false };
         let plane = |(index, component)| {
             let mut plane = Plane::with_room(&frame, component);
-            for at in 0..frame.blocks(component) {
+            let (across, down) = frame.blocks(component);
+            for at in 0..across * down {
                 let block: Block = std::array::from_fn(|k| value(index, at, k));
                 plane.push(block);
             }

@@ -35,8 +35,6 @@ const ULTRA: f64 = 27.0;
 const HARDLY_SMALLER: f64 = 0.65;
 /// Share of the bytes that trellis quantisation leaves at the same quality.
 const TRELLIS_SAVES: f64 = 0.88;
-/// Trellis quantisation, in mozjpeg's balance.
-const TRELLIS: Rounding = Rounding::Trellis { fidelity: 1.0 };
 
 pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
     match task.goal {
@@ -59,7 +57,7 @@ pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
 fn fixed(task: &Task<'_>, quality: f64, sampling: Sampling, run: Run<'_>) -> Result<Optimised> {
     let candidate = Candidate::new(task.picture, sampling, quality, run)?;
     let reference = Reference::new(task.picture, run)?;
-    let made = candidate.trial(&reference, quality, TRELLIS, run)?;
+    let made = candidate.trial(&reference, quality, Rounding::BALANCED, run)?;
     Ok(Optimised { bytes: made.file.write(task.interlaced, run)?, score: made.score, warnings: Vec::new() })
 }
 
@@ -120,7 +118,7 @@ impl Search<'_> {
         };
         let whole = Candidate::new(picture, sampling, first, self.run)?;
         let aim = Aim { trials: WHOLE_ENCODINGS, ..self.aim(first) };
-        let made = solve(aim, |quality| whole.trial(reference, quality, TRELLIS, self.run))?;
+        let made = solve(aim, |quality| whole.trial(reference, quality, Rounding::BALANCED, self.run))?;
         drop(whole);
         let size = made.file.size(self.run)? as f64;
         // The first look may have been too hopeful.
@@ -151,7 +149,7 @@ impl Search<'_> {
     fn first_on_bands(&self, bands: &Picture, reference: &Reference) -> Result<(Sampling, f64, f64)> {
         let (part, plain) = self.sampled(bands, reference)?;
         let aim = Aim { slack: 2.0, trials: 2, ..self.aim(self.onward(&plain, self.usual().trellis)) };
-        let found = solve(aim, |quality| part.trial(reference, quality, TRELLIS, self.run))?;
+        let found = solve(aim, |quality| part.trial(reference, quality, Rounding::BALANCED, self.run))?;
         let share = f64::from(self.task.picture.height()) / f64::from(bands.height());
         let left = self.target + BANDS_BIAS - found.score;
         let bytes = found.file.size(self.run)? as f64 * share * self.grown(left);
