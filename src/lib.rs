@@ -10,10 +10,12 @@
 //!
 //! | floor | rooms | may use |
 //! |---|---|---|
-//! | 0 ground | `error` `limits` `control` `format` | the standard library |
+//! | 0 ground | `error` `limits` `control` `clock` `format` | the standard library |
 //! | 1 pixels | [`picture`] | 0 |
 //! | 2 crafts | [`codec`], [`operation`] | 0-1, not each other |
 //! | 3 judgement | [`request`], [`optimize`], `plan`, `engine` | 0-2 |
+//! | 4 doors | `port`: traits and data, feature `service` | `request`, 0 |
+//! | 5 world | `adapter`: ports made of foreign crates; `service`: ports and engine; `testing`: suites of ports | as said |
 
 #![cfg_attr(
     not(all(feature = "jpeg", feature = "png", feature = "webp")),
@@ -22,6 +24,8 @@
 #![warn(missing_docs, missing_debug_implementations, unreachable_pub)]
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used, clippy::disallowed_methods)]
 
+#[cfg(feature = "service")]
+mod clock;
 pub mod codec;
 mod control;
 mod description;
@@ -33,8 +37,12 @@ pub mod operation;
 pub mod optimize;
 pub mod picture;
 mod plan;
+#[cfg(feature = "service")]
+pub mod port;
 pub mod request;
 
+#[cfg(feature = "service")]
+pub use clock::{Clock, SystemClock, Timestamp};
 pub use control::{Control, Run, Stage, Unattended, Watch};
 pub use description::Description;
 pub use engine::{Engine, Input, Outcome};

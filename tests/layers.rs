@@ -49,6 +49,7 @@ const FLOORS: &[(u8, &[Room])] = &[
         5,
         &[
             Room("adapter", May::Ground(&["request", "port"])),
+            Room("testing", May::Ground(&["request", "port"])),
             Room("service", May::Ground(&["request", "description", "engine", "port"])),
         ],
     ),

@@ -1,0 +1,141 @@
+//! Time, as the service and its ports take it: as an argument, from one clock that tests can set.
+
+use std::{
+    fmt,
+    ops::{Add, Sub},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+/// A moment: milliseconds since 1970-01-01 00:00 UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Timestamp(u64);
+
+impl Timestamp {
+    /// The moment `millis` after 1970-01-01 00:00 UTC.
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis)
+    }
+
+    /// Milliseconds since 1970-01-01 00:00 UTC.
+    pub const fn millis(self) -> u64 {
+        self.0
+    }
+
+    /// Whole seconds since 1970-01-01 00:00 UTC.
+    pub const fn seconds(self) -> u64 {
+        self.0 / 1000
+    }
+
+    /// How long after `earlier` this is; zero if it is not.
+    pub const fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(self.0.saturating_sub(earlier.0))
+    }
+
+    /// The first moment of the next calendar month, in UTC: when monthly quotas begin anew.
+    #[must_use]
+    pub fn next_month(self) -> Self {
+        let (year, month) = year_and_month(self.0 / DAY);
+        let (year, month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
+        Self(days_before(year, month) * DAY)
+    }
+}
+
+const DAY: u64 = 24 * 60 * 60 * 1000;
+
+/// The proleptic Gregorian year, and its month from 1, of the day that lies `days` after 1970-01-01.
+fn year_and_month(days: u64) -> (u64, u64) {
+    // Years counted from March end with the leap day; 400 of them have 146,097 days. After Howard Hinnant,
+    // "chrono-Compatible Low-Level Date Algorithms".
+    let days = days + 719_468;
+    let day_of_era = days % 146_097;
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * day_of_year + 2) / 153;
+    let year = days / 146_097 * 400 + year_of_era;
+    if from_march < 10 { (year, from_march + 3) } else { (year + 1, from_march - 9) }
+}
+
+/// Days from 1970-01-01 to the first of a month.
+fn days_before(year: u64, month: u64) -> u64 {
+    let (year, from_march) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let day_of_year = (153 * from_march + 2) / 5;
+    let year_of_era = year % 400;
+    year / 400 * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+}
+
+impl Add<Duration> for Timestamp {
+    type Output = Self;
+
+    fn add(self, later: Duration) -> Self {
+        Self(self.0.saturating_add(u64::try_from(later.as_millis()).unwrap_or(u64::MAX)))
+    }
+}
+
+impl Sub<Duration> for Timestamp {
+    type Output = Self;
+
+    fn sub(self, earlier: Duration) -> Self {
+        Self(self.0.saturating_sub(u64::try_from(earlier.as_millis()).unwrap_or(u64::MAX)))
+    }
+}
+
+/// What time it is.
+pub trait Clock: fmt::Debug + Send + Sync {
+    /// The present moment. May jump, as the clocks of machines do; who keeps moments must bear it.
+    fn now(&self) -> Timestamp;
+}
+
+/// The machine's time of day when it was made, counted on by its steady clock, so that it does not jump while the
+/// process lives.
+#[derive(Debug, Clone, Copy)]
+pub struct SystemClock {
+    start: Timestamp,
+    started: Instant,
+}
+
+impl SystemClock {
+    /// Reads the time of day.
+    pub fn new() -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self { start: Timestamp::default() + since, started: Instant::now() }
+    }
+}
+
+impl Default for SystemClock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        self.start + self.started.elapsed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_month_ends_where_the_calendar_says() {
+        for (now, next) in [
+            (0, 2_678_400),                 // 1970-01-01 -> 1970-02-01
+            (951_782_399, 951_868_800),     // 2000-02-28 23:59:59 -> 2000-03-01, over a leap day
+            (951_782_400, 951_868_800),     // 2000-02-29
+            (1_798_761_599, 1_798_761_600), // 2026-12-31 23:59:59 -> 2027-01-01
+            (1_798_761_600, 1_801_440_000), // 2027-01-01 00:00:00 -> 2027-02-01
+            (4_107_542_399, 4_107_542_400), // 2100-02-28 23:59:59 -> 2100-03-01, no leap year
+        ] {
+            assert_eq!(Timestamp::from_millis(now * 1000).next_month().seconds(), next, "{now}");
+        }
+    }
+
+    #[test]
+    fn moments_do_not_overflow() {
+        let last = Timestamp::from_millis(u64::MAX);
+        assert_eq!(last + Duration::MAX, last);
+        assert_eq!(Timestamp::default() - Duration::from_secs(1), Timestamp::default());
+        assert_eq!(Timestamp::default().since(last), Duration::ZERO);
+    }
+}

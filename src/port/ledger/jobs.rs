@@ -1,0 +1,229 @@
+//! Requests from acceptance to their end.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::{AccountId, Fence, Held, JobId};
+use crate::{
+    clock::Timestamp,
+    port::{BlobKey, Result},
+};
+
+/// A request to be accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewJob {
+    /// Its id.
+    pub id: JobId,
+    /// Whose.
+    pub account: AccountId,
+    /// The request, sealed. Wiped when the job is settled for good.
+    pub sealed: Vec<u8>,
+    /// Bytes of its uploaded source, which lies at [`BlobKey::Source`]; `None` for one to fetch.
+    pub source_bytes: Option<u64>,
+    /// Credits to reserve, and to charge on completion.
+    pub cost: u64,
+    /// Who is told of the end.
+    pub hook: Option<NewHook>,
+}
+
+/// Who is told of a job's end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewHook {
+    /// The address, sealed. Wiped when the notification is delivered, or with the job's record.
+    pub sealed: Vec<u8>,
+    /// Groups deliveries to one host.
+    pub lane: u64,
+    /// Time from the job's end to the first attempt.
+    pub delay: Duration,
+}
+
+/// How much may wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Capacity {
+    /// Unfinished jobs.
+    pub jobs: u64,
+    /// Bytes of the uploaded sources of unfinished jobs.
+    pub source_bytes: u64,
+}
+
+/// A job was accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Accepted {
+    /// By this call.
+    Now,
+    /// By an earlier one with the same id, whose answer was lost.
+    Before,
+}
+
+/// Why a job was not accepted; nothing is stored or reserved then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// The quota is used up or reserved.
+    NoCredits {
+        /// What is left of it.
+        remaining: u64,
+    },
+    /// Too much waits already.
+    QueueFull,
+    /// There is no such account, or it is disabled.
+    Closed,
+}
+
+/// A job in a worker's hands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobLease {
+    /// Its id.
+    pub id: JobId,
+    /// Whose.
+    pub account: AccountId,
+    /// To be shown with every further step.
+    pub fence: Fence,
+    /// Leases so far without those that were handed back, this one included: 1 at first.
+    pub attempt: u32,
+    /// The request, sealed.
+    pub sealed: Vec<u8>,
+    /// Bytes of its uploaded source.
+    pub source_bytes: Option<u64>,
+    /// When it was accepted.
+    pub accepted: Timestamp,
+}
+
+/// How a lease ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// For good, with a result: the reserved credits are charged.
+    Completed {
+        /// The JSON body that polls are answered with.
+        body: Vec<u8>,
+        /// The volatile image; `None` where the result went to the client's storage.
+        image: Option<Image>,
+    },
+    /// For good, without one: the reserved credits are given back.
+    Failed {
+        /// HTTP status of polls.
+        status: u16,
+        /// The JSON body that polls are answered with.
+        body: Vec<u8>,
+    },
+    /// To be tried again.
+    Again {
+        /// Not before then.
+        at: Timestamp,
+        /// Whether this lease counts as an attempt; one that is handed back at shutdown does not.
+        counts: bool,
+    },
+}
+
+/// The 128 random bits of a volatile image's address.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Link(pub u128);
+
+impl std::fmt::Debug for Link {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// A volatile image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// Where its bytes lie.
+    pub blob: BlobKey,
+    /// Its address.
+    pub link: Link,
+    /// File name for who downloads it.
+    pub name: String,
+    /// Media type.
+    pub media_type: String,
+    /// From then on it is gone.
+    pub expires: Timestamp,
+}
+
+/// Where a job stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    /// Waiting to be leased.
+    Accepted,
+    /// Leased.
+    Processing,
+    /// Settled for good.
+    Settled {
+        /// HTTP status: 200 for completed ones.
+        status: u16,
+        /// The JSON body.
+        body: Vec<u8>,
+    },
+}
+
+/// A job as its client may see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobView {
+    /// When it was accepted.
+    pub accepted: Timestamp,
+    /// Where it stands.
+    pub standing: Standing,
+}
+
+/// What a sweep found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Images that have expired, to be deleted.
+    pub blobs: Vec<BlobKey>,
+    /// Records that were removed.
+    pub records: u64,
+}
+
+/// How much there is to do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Load {
+    /// Jobs that wait.
+    pub waiting: u64,
+    /// Jobs that are leased.
+    pub leased: u64,
+    /// Bytes of the uploaded sources of both.
+    pub source_bytes: u64,
+    /// When the oldest that waits was accepted.
+    pub oldest: Option<Timestamp>,
+    /// Notifications that are not delivered yet and not given up.
+    pub notifications: u64,
+}
+
+/// Requests from acceptance to their end:
+/// accepted -> processing (leased) -> completed | failed -> image gone -> record gone.
+#[async_trait]
+pub trait Jobs: std::fmt::Debug + Send + Sync {
+    /// Stores a job and reserves its credits, or refuses it. An id that is known changes nothing, whatever else has
+    /// changed since.
+    async fn accept(&self, job: NewJob, capacity: Capacity, now: Timestamp) -> Result<Result<Accepted, Refusal>>;
+
+    /// Leases up to `max` jobs until `now + lease`: ones that wait and are due, and ones whose lease ran out. Accounts take
+    /// turns, each with its oldest due job, so that many jobs of one do not delay the first of another. No job is leased
+    /// to two holders at a time.
+    async fn claim(&self, max: usize, lease: Duration, now: Timestamp) -> Result<Vec<JobLease>>;
+
+    /// Prolongs leases until `now + lease`; answers in the order of `held`.
+    async fn prolong(&self, held: &[(JobId, Fence)], lease: Duration, now: Timestamp) -> Result<Vec<Held>>;
+
+    /// Ends a lease; for good with the charge or release of its credits and, where it has a hook, the notification that
+    /// becomes due after its delay, all in one step. Settled again with the same fence: [`Held::Yes`], and nothing more
+    /// happens. A lease that ran out but went to nobody else is still held.
+    async fn settle(&self, job: JobId, fence: Fence, outcome: Outcome, now: Timestamp) -> Result<Held>;
+
+    /// A job of this account; `None` if it has none of that id, or its record is gone.
+    async fn job(&self, account: AccountId, job: JobId) -> Result<Option<JobView>>;
+
+    /// The image at an address; `None` from its expiry on.
+    async fn image(&self, link: Link, now: Timestamp) -> Result<Option<Image>>;
+
+    /// Forgets up to `max` expired images, and up to `max` records settled before `settled_before` whose images are gone
+    /// and whose notifications are delivered or given up.
+    async fn sweep(&self, settled_before: Timestamp, max: usize, now: Timestamp) -> Result<Swept>;
+
+    /// Those of `blobs` that are neither the source of an unfinished job nor an unexpired image nor the result under a
+    /// present lease.
+    async fn orphans(&self, blobs: &[BlobKey]) -> Result<Vec<BlobKey>>;
+
+    /// How much there is to do.
+    async fn load(&self) -> Result<Load>;
+}

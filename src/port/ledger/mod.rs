@@ -1,0 +1,71 @@
+//! The one durable state.
+//!
+//! Every method is one atomic step, durable (against loss of power, where the adapter is) when it returns, and
+//! repeatable: called again after its answer was lost, it changes nothing more and answers alike. Methods take the time;
+//! within one ledger it may stand still and jump. After a jump backwards leases end and rate windows begin anew, since no
+//! living holder can have them from the future.
+//!
+//! Texts and bytes named `sealed` are ciphertext; a ledger never sees a secret.
+
+mod accounts;
+mod jobs;
+mod outbox;
+
+use std::fmt;
+
+use uuid::Uuid;
+
+pub use accounts::{
+    Account, Accounts, ConnectorView, Credits, KeyHolder, KeyMac, NewAccount, RateGrant, SealedSecrets,
+};
+pub use jobs::{
+    Accepted, Capacity, Image, JobLease, JobView, Jobs, Link, Load, NewHook, NewJob, Outcome, Refusal, Standing, Swept,
+};
+pub use outbox::{Delivery, DeliveryState, HookLease, HookOutcome, Outbox};
+
+/// Jobs, outbox and accounts in one place, since some steps span them.
+pub trait Ledger: Jobs + Outbox + Accounts {}
+
+impl<T: Jobs + Outbox + Accounts> Ledger for T {}
+
+/// Names a request, in the ledger and to its client. Made (UUID v7) before it is accepted, so that accepting can be
+/// repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JobId(pub Uuid);
+
+impl JobId {
+    /// Reads the hyphenated lowercase form alone, so that one request has one address.
+    pub fn parse(text: &str) -> Option<Self> {
+        let id = Self(Uuid::try_parse(text).ok()?);
+        (id.to_string() == text).then_some(id)
+    }
+}
+
+impl fmt::Display for JobId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Names an account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AccountId(pub Uuid);
+
+impl fmt::Display for AccountId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Counts the leases of a job or a delivery. Whoever holds an older one than the last has lost it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fence(pub u64);
+
+/// Whether a lease was still held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Held {
+    /// The step was done.
+    Yes,
+    /// It was not: the lease ran out and went to another, or the job is settled otherwise.
+    Lost,
+}
