@@ -52,6 +52,11 @@ impl Engine {
         Self { limits, ..self }
     }
 
+    /// The limits in force.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
     /// With other codecs.
     #[must_use]
     pub fn with_codecs(self, codecs: Codecs) -> Self {

@@ -40,6 +40,8 @@ mod plan;
 #[cfg(feature = "service")]
 pub mod port;
 pub mod request;
+#[cfg(feature = "service")]
+pub mod service;
 
 #[cfg(feature = "service")]
 pub use clock::{Clock, SystemClock, Timestamp};

@@ -17,13 +17,28 @@ pub mod ledger;
 mod notify;
 mod storage;
 
-use std::{error::Error, fmt};
+use std::{error::Error, fmt, sync::Arc};
 
 pub use blobs::{BlobKey, BlobReader, BlobWriter, Blobs, OpenBlob, collect};
 pub use fetch::{Fetch, Fetched, Fetcher};
 pub use ledger::{Accounts, Jobs, Ledger, Outbox};
 pub use notify::{Answer, Notification, Notifier};
 pub use storage::{Credentials, Object, Storage};
+
+/// All of them: what a service is made of.
+#[derive(Debug, Clone)]
+pub struct Ports {
+    /// The one durable state.
+    pub ledger: Arc<dyn Ledger>,
+    /// Sources and volatile results.
+    pub blobs: Arc<dyn Blobs>,
+    /// Images at addresses.
+    pub fetcher: Arc<dyn Fetcher>,
+    /// Clients' own storage.
+    pub storage: Arc<dyn Storage>,
+    /// Clients' webhooks.
+    pub notifier: Arc<dyn Notifier>,
+}
 
 /// Shorthand of the ports.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;

@@ -15,6 +15,11 @@ impl Url {
         self.0.expose()
     }
 
+    /// The host as it is written; `None` for a text that is no web address.
+    pub fn host(&self) -> Option<&str> {
+        Parts::of(self.expose()).map(|parts| parts.host)
+    }
+
     /// The text with user, password, query and fragment as `***`. Of a text that is no web address everything before
     /// its last `@` is hidden.
     pub fn redacted(&self) -> String {
@@ -131,6 +136,12 @@ impl From<&str> for Url {
 impl From<String> for Url {
     fn from(text: String) -> Self {
         Self(text.into())
+    }
+}
+
+impl From<Secret> for Url {
+    fn from(text: Secret) -> Self {
+        Self(text)
     }
 }
 

@@ -1,0 +1,128 @@
+//! The command line.
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+pub(crate) const HELP: &str = "\
+The reference server: the image service of the crate `lapidary` under HTTPS.
+
+Usage: server [OPTIONS]                          serves
+       server account create NAME [--plan PLAN] [--credits N]
+       server account list
+       server account disable NAME | enable NAME
+       server key NAME                           makes an API key and prints it, once
+       server key revoke KEY
+       server connector add NAME ID PROVIDER     reads key and secret, a line each, from standard input
+       server connector list NAME | remove NAME ID
+       server webhook rotate NAME                makes a new signing secret; the old one signs too for a day
+       server webhook list NAME                  the latest notifications
+       server webhook replay NAME REQUEST        sends one that was given up again
+
+  --data DIR         ledger, images, keys, certificate [default: lapidary-data]
+  --listen ADDR      address and port; port 0 takes a free one [default: 127.0.0.1:8443]
+  --public-url URL   how clients reach it [default: https:// and the address]
+  --cert FILE        certificate chain in PEM, with --key; else one is made for localhost
+  --key FILE         its private key in PEM
+  --behind-proxy     takes plain HTTP from a proxy that says X-Forwarded-Proto: https; listen where only it can connect
+  --allow-private    lets images, webhooks and endpoints of storage have private addresses: for trying things out
+  --contact URL      shown to hosts of fetched images, in the User-Agent
+  --s3-endpoint URL  endpoint of the storage provider `custom`
+  --workers N        pictures worked on at a time [default: one a core]
+  --queue N          requests that may wait [default: 10000]
+  --rate N           requests of a key in 15 minutes [default: 100000]
+  --json             first line of standard output: {\"url\":..,\"key\":..,\"certificate\":..}
+  -h, --help         this text
+
+Signals: TERM and INT finish what runs, for 25 s at most, and hand back the rest.
+";
+
+/// What to do.
+#[derive(Debug)]
+pub(crate) enum Command {
+    Help,
+    Serve,
+    /// Administration: the words of the command.
+    Administer(Vec<String>),
+}
+
+/// Options of all commands.
+#[derive(Debug)]
+pub(crate) struct Options {
+    pub(crate) data: PathBuf,
+    pub(crate) listen: SocketAddr,
+    pub(crate) public_url: Option<String>,
+    pub(crate) certificate: Option<(PathBuf, PathBuf)>,
+    pub(crate) behind_proxy: bool,
+    pub(crate) allow_private: bool,
+    pub(crate) contact: String,
+    pub(crate) s3_endpoint: Option<String>,
+    pub(crate) workers: Option<usize>,
+    pub(crate) queue: Option<u64>,
+    pub(crate) rate: Option<u64>,
+    pub(crate) json: bool,
+    pub(crate) plan: String,
+    pub(crate) credits: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            data: "lapidary-data".into(),
+            listen: SocketAddr::from(([127, 0, 0, 1], 8443)),
+            public_url: None,
+            certificate: None,
+            behind_proxy: false,
+            allow_private: false,
+            contact: "https://github.com/lapidary/lapidary".into(),
+            s3_endpoint: None,
+            workers: None,
+            queue: None,
+            rate: None,
+            json: false,
+            plan: "standard".into(),
+            credits: 10_000,
+        }
+    }
+}
+
+/// Reads the arguments behind the program's name.
+pub(crate) fn read(arguments: impl IntoIterator<Item = String>) -> Result<(Command, Options)> {
+    let mut options = Options::default();
+    let (mut words, mut certificate, mut key) = (Vec::new(), None, None);
+    let mut rest = arguments.into_iter();
+    while let Some(word) = rest.next() {
+        let mut value = || rest.next().with_context(|| format!("{word} needs a value"));
+        match word.as_str() {
+            "-h" | "--help" => return Ok((Command::Help, options)),
+            "--data" => options.data = value()?.into(),
+            "--listen" => options.listen = value()?.parse().context("--listen needs an address and a port")?,
+            "--public-url" => options.public_url = Some(value()?),
+            "--cert" => certificate = Some(value()?.into()),
+            "--key" => key = Some(value()?.into()),
+            "--behind-proxy" => options.behind_proxy = true,
+            "--allow-private" => options.allow_private = true,
+            "--contact" => options.contact = value()?,
+            "--s3-endpoint" => options.s3_endpoint = Some(value()?),
+            "--workers" => options.workers = Some(number(&word, value()?)?),
+            "--queue" => options.queue = Some(number(&word, value()?)?),
+            "--rate" => options.rate = Some(number(&word, value()?)?),
+            "--json" => options.json = true,
+            "--plan" => options.plan = value()?,
+            "--credits" => options.credits = number(&word, value()?)?,
+            _ if word.starts_with('-') => bail!("there is no option {word}"),
+            _ => words.push(word),
+        }
+    }
+    options.certificate = match (certificate, key) {
+        (Some(certificate), Some(key)) => Some((certificate, key)),
+        (None, None) => None,
+        _ => bail!("--cert and --key go together"),
+    };
+    Ok((if words.is_empty() { Command::Serve } else { Command::Administer(words) }, options))
+}
+
+fn number<T: TryFrom<u64>>(option: &str, text: String) -> Result<T> {
+    let number = text.parse::<u64>().ok().filter(|number| *number > 0).and_then(|number| number.try_into().ok());
+    number.with_context(|| format!("{option} needs a number from 1"))
+}

@@ -1,0 +1,237 @@
+//! HTTP and nothing else: connections, TLS, and the way between hyper's requests and the service's answers.
+
+use std::{convert::Infallible, net::SocketAddr, pin::Pin, sync::Arc, time::Duration};
+
+use anyhow::Result;
+use axum::{
+    Router,
+    body::Body,
+    extract::{ConnectInfo, Request, State},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    response::{Html, IntoResponse, Response},
+    routing::get,
+};
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt, stream};
+use hyper::{body::Incoming as HyperBody, server::conn::http1, service::service_fn};
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    server::graceful::{GracefulShutdown, Watcher},
+};
+use lapidary::service::{self, Call, Running, Service, openapi};
+use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::{TcpListener, TcpStream},
+    sync::{Semaphore, mpsc},
+    time::timeout,
+};
+use tokio_rustls::TlsAcceptor;
+use tower::ServiceExt;
+
+/// Connections at a time.
+const CONNECTIONS: usize = 10_000;
+/// The first byte of every TLS connection.
+const TLS_HANDSHAKE: u8 = 0x16;
+/// For the first byte, the handshake, and the head of a request, each.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// What is read of a body after its answer, so that the client gets to read that.
+const DRAIN_BYTES: usize = 64 << 20;
+const DRAIN_TIME: Duration = Duration::from_secs(10);
+
+/// What the routes know.
+#[derive(Debug, Clone)]
+pub(crate) struct Front {
+    pub(crate) service: Service,
+    pub(crate) public_url: String,
+    pub(crate) metrics: PrometheusHandle,
+    /// Whether a proxy in front says by `X-Forwarded-Proto` how it was reached.
+    pub(crate) behind_proxy: bool,
+}
+
+/// How a connection came in.
+#[derive(Debug, Clone, Copy)]
+struct Peer {
+    address: SocketAddr,
+    encrypted: bool,
+}
+
+/// Serves until `stop` is done, then lets what runs finish within `grace`.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    tls: TlsAcceptor,
+    front: Front,
+    running: Running,
+    grace: Duration,
+    stop: impl Future<Output = ()>,
+) -> Result<()> {
+    let routes = routes(front);
+    let graceful = GracefulShutdown::new();
+    let connections = Arc::new(Semaphore::new(CONNECTIONS));
+    let mut stop = std::pin::pin!(stop);
+    loop {
+        let (stream, address) = tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok(accepted) => accepted,
+                Err(error) => {
+                    // Out of file handles, most likely: wait for some to come back.
+                    tracing::warn!(%error, "a connection was not accepted");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    continue;
+                }
+            },
+            () = &mut stop => break,
+        };
+        let Ok(slot) = Arc::clone(&connections).try_acquire_owned() else { continue };
+        let (routes, tls, watcher) = (routes.clone(), tls.clone(), graceful.watcher());
+        tokio::spawn(async move {
+            connection(stream, address, tls, routes, watcher).await;
+            drop(slot);
+        });
+    }
+    drop(listener);
+    let _ = tokio::join!(running.shut_down(grace), timeout(grace, graceful.shutdown()));
+    Ok(())
+}
+
+/// Tells TLS from plain HTTP by the first byte, so that the latter gets its 403 and not a broken connection.
+async fn connection(
+    stream: TcpStream,
+    address: SocketAddr,
+    tls: TlsAcceptor,
+    routes: Router,
+    watcher: Watcher,
+) {
+    let _ = stream.set_nodelay(true);
+    let mut first = [0];
+    let Ok(Ok(1)) = timeout(PATIENCE, stream.peek(&mut first)).await else { return };
+    if first[0] != TLS_HANDSHAKE {
+        requests(stream, Peer { address, encrypted: false }, routes, watcher).await;
+    } else if let Ok(Ok(stream)) = timeout(PATIENCE, tls.accept(stream)).await {
+        requests(stream, Peer { address, encrypted: true }, routes, watcher).await;
+    }
+}
+
+async fn requests<S>(stream: S, peer: Peer, routes: Router, watcher: Watcher)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let answer = service_fn(move |request: hyper::Request<HyperBody>| {
+        let mut request = request.map(Body::new);
+        request.extensions_mut().insert(ConnectInfo(peer));
+        let routes = routes.clone();
+        async move { Ok::<_, Infallible>(routes.oneshot(request).await.unwrap_or_else(|never| match never {})) }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(PATIENCE)
+        .serve_connection(TokioIo::new(stream), answer);
+    // Clients break off as they like.
+    let _ = watcher.watch(connection).await;
+}
+
+fn routes(front: Front) -> Router {
+    Router::new()
+        .route("/health", get(health))
+        .route("/metrics", get(metrics))
+        .route("/openapi.json", get(document))
+        .route("/docs", get(|| async { Html(include_str!("docs.html")) }))
+        .fallback(answer)
+        .layer(axum::middleware::from_fn_with_state(front.clone(), only_https))
+        .with_state(front)
+}
+
+fn is_secure(front: &Front, peer: Peer, headers: &HeaderMap) -> bool {
+    let forwarded = headers.get("x-forwarded-proto").is_some_and(|proto| proto.as_bytes().eq_ignore_ascii_case(b"https"));
+    peer.encrypted || front.behind_proxy && forwarded
+}
+
+/// Whatever comes in clear goes to the service, which refuses it in its own words.
+async fn only_https(
+    State(front): State<Front>,
+    ConnectInfo(peer): ConnectInfo<Peer>,
+    request: Request,
+    next: axum::middleware::Next,
+) -> Response {
+    if is_secure(&front, peer, request.headers()) {
+        next.run(request).await
+    } else {
+        answer(State(front), ConnectInfo(peer), request).await
+    }
+}
+
+async fn health(State(front): State<Front>) -> Response {
+    into_axum(front.service.health_answer().await)
+}
+
+/// For who is on this machine; others find nothing here.
+async fn metrics(State(front): State<Front>, ConnectInfo(peer): ConnectInfo<Peer>, request: Request) -> Response {
+    if peer.address.ip().is_loopback() && !request.headers().contains_key("x-forwarded-for") {
+        ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], front.metrics.render()).into_response()
+    } else {
+        answer(State(front), ConnectInfo(peer), request).await
+    }
+}
+
+async fn document(State(front): State<Front>) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], openapi(&front.public_url)).into_response()
+}
+
+/// Everything else is the service's to answer.
+async fn answer(State(front): State<Front>, ConnectInfo(peer): ConnectInfo<Peer>, request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    let text = |name: HeaderName| head.headers.get(name).and_then(|value| value.to_str().ok());
+    let call = Call {
+        method: head.method.as_str(),
+        path: head.uri.path(),
+        secure: is_secure(&front, peer, &head.headers),
+        authorization: text(header::AUTHORIZATION),
+        content_type: text(header::CONTENT_TYPE),
+        content_length: text(header::CONTENT_LENGTH).and_then(|length| length.parse().ok()),
+    };
+    into_axum(front.service.answer(call, drained(body)).await)
+}
+
+/// A body that is read on for a while when nobody listens any more: a client that still sends does not read.
+fn drained(body: Body) -> service::Incoming {
+    let (chunks, received) = mpsc::channel::<Result<Bytes, axum::Error>>(4);
+    tokio::spawn(async move {
+        let mut body = body.into_data_stream();
+        while let Some(chunk) = body.next().await {
+            if chunks.send(chunk).await.is_err() {
+                let _ = timeout(DRAIN_TIME, drain(&mut body)).await;
+                return;
+            }
+        }
+    });
+    let next = |mut received: mpsc::Receiver<_>| async move { received.recv().await.map(|chunk| (chunk, received)) };
+    Box::pin(stream::unfold(received, next).map(|chunk: Result<Bytes, axum::Error>| chunk.map_err(Into::into)))
+}
+
+async fn drain(body: &mut (impl Stream<Item = Result<Bytes, axum::Error>> + Unpin)) {
+    let mut left = DRAIN_BYTES;
+    while let Some(Ok(chunk)) = body.next().await {
+        let Some(rest) = left.checked_sub(chunk.len()) else { return };
+        left = rest;
+    }
+}
+
+fn into_axum(answer: service::Response) -> Response {
+    let body = match answer.body {
+        service::Body::Bytes(bytes) => Body::from(bytes),
+        service::Body::Blob(blob) => {
+            let next = |mut reader: Box<dyn lapidary::port::BlobReader>| async move {
+                reader.next().await.transpose().map(|piece| (piece, reader))
+            };
+            Body::from_stream(Box::pin(stream::unfold(blob.reader, next)) as Pin<Box<dyn Stream<Item = _> + Send>>)
+        }
+    };
+    let mut response = Response::new(body);
+    *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    for (name, value) in answer.headers {
+        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+            response.headers_mut().append(name, value);
+        }
+    }
+    response
+}

@@ -1,0 +1,145 @@
+//! The reference server: the image service under HTTPS, with one command.
+//!
+//! `cargo run --release --example server` makes a data folder, an account and a key, and prints a `curl` line that works.
+
+mod arguments;
+mod commands;
+mod data;
+mod http;
+mod tls;
+
+use std::{fs, net::SocketAddr, process::ExitCode, sync::Arc, time::Duration};
+
+use anyhow::{Context, Result};
+use lapidary::{
+    adapter::{
+        http::{Guard, HttpFetcher, HttpNotifier},
+        s3::S3,
+    },
+    service::{Service, Settings},
+};
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use tokio::{net::TcpListener, signal};
+
+use self::{
+    arguments::{Command, Options},
+    data::{Data, World, write_private},
+};
+
+/// Time that running work has to finish after a signal.
+const GRACE: Duration = Duration::from_secs(25);
+
+fn main() -> ExitCode {
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_env_filter(tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "info".into()))
+        .init();
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
+    let (command, options) = arguments::read(std::env::args().skip(1))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    match command {
+        Command::Help => print!("{}", arguments::HELP),
+        Command::Serve => runtime.block_on(serve(&options))?,
+        Command::Administer(words) => {
+            let service = Data::open(&options.data)?.service(settings(&options, String::new()), world(&options)?)?;
+            runtime.block_on(commands::administer(service.admin(), &words, &options))?;
+        }
+    }
+    Ok(())
+}
+
+fn settings(options: &Options, public_url: String) -> Settings {
+    let mut settings = Settings::new(public_url);
+    settings.workers = options.workers.unwrap_or(settings.workers);
+    settings.in_hand = 4 * settings.workers;
+    settings.capacity.jobs = options.queue.unwrap_or(settings.capacity.jobs);
+    settings.rate_limit = options.rate.unwrap_or(settings.rate_limit);
+    settings
+}
+
+fn world(options: &Options) -> Result<World> {
+    let guard = if options.allow_private { Guard::new().allow_private() } else { Guard::new() };
+    Ok(World {
+        fetcher: Arc::new(HttpFetcher::new(guard.clone(), &options.contact)?),
+        storage: Arc::new(S3::new(guard.clone(), options.s3_endpoint.as_deref())?),
+        notifier: Arc::new(HttpNotifier::new(guard, &options.contact)?),
+    })
+}
+
+async fn serve(options: &Options) -> Result<()> {
+    let metrics: PrometheusHandle = PrometheusBuilder::new().install_recorder()?;
+    let data = Data::open(&options.data)?;
+    let listener = TcpListener::bind(options.listen).await.with_context(|| format!("cannot listen at {}", options.listen))?;
+    let address = listener.local_addr()?;
+    let public_url = options.public_url.clone().unwrap_or_else(|| format!("https://{address}"));
+    let (certificate, key) = options
+        .certificate
+        .clone()
+        .unwrap_or_else(|| (data.path("certificate.pem"), data.path("certificate.key.pem")));
+    tls::ensure_certificate(&certificate, &key)?;
+    let acceptor = tls::acceptor(&certificate, &key)?;
+    let service = data.service(settings(options, public_url.clone()), world(options)?)?;
+    let first_key = first_account(&service, &data, options).await?;
+    let certificate = fs::canonicalize(certificate)?;
+    if options.json {
+        let line = serde_json::json!({ "url": public_url, "key": first_key, "certificate": certificate });
+        println!("{line}");
+    } else {
+        greet(&public_url, &first_key, options, address);
+    }
+    let running = service.start();
+    let front = http::Front { service, public_url, metrics, behind_proxy: options.behind_proxy };
+    http::serve(listener, acceptor, front, running, GRACE, stopped()).await
+}
+
+/// Makes the first account, whose key stays in a file for its operator, until it is deleted there.
+async fn first_account(service: &Service, data: &Data, options: &Options) -> Result<Option<String>> {
+    let path = data.path("first-key");
+    let admin = service.admin();
+    if admin.accounts("", 1).await?.is_empty() {
+        let opened = admin.open_account("default", &options.plan, options.credits).await?;
+        let key = admin.new_key(opened.account).await?;
+        write_private(&path, key.expose().as_bytes())?;
+        write_private(&data.path("first-webhook-secret"), opened.webhook_secret.expose().as_bytes())?;
+    }
+    Ok(fs::read_to_string(path).ok())
+}
+
+fn greet(public_url: &str, key: &Option<String>, options: &Options, address: SocketAddr) {
+    let shown = key.as_deref().unwrap_or("KEY");
+    println!("Lapidary serves {public_url}");
+    println!("  data            {}", options.data.display());
+    println!("  documentation   {public_url}/docs");
+    match key {
+        Some(key) => println!("  API key         {key}  (account `default`; kept in first-key until you delete that file)"),
+        None => println!("  API key         make one: server key NAME --data {}", options.data.display()),
+    }
+    if options.allow_private {
+        println!("  WARNING         private addresses are allowed for images, webhooks and storage");
+    }
+    if !address.ip().is_loopback() && options.certificate.is_none() && !options.behind_proxy {
+        println!("  WARNING         the certificate is for localhost alone; give --cert and --key");
+    }
+    println!("\nTry:\n  curl -k -u {shown}: -F file=@examples/pictures/coffee.jpg {public_url}/1.0/upload");
+    println!("  curl -k -u {shown}: {public_url}/1.0/results/ID");
+}
+
+/// Done when the process is asked to end.
+async fn stopped() {
+    #[cfg(unix)]
+    {
+        let Ok(mut term) = signal::unix::signal(signal::unix::SignalKind::terminate()) else { return };
+        tokio::select! { _ = term.recv() => {}, _ = signal::ctrl_c() => {} }
+    }
+    #[cfg(not(unix))]
+    let _ = signal::ctrl_c().await;
+}

@@ -1,0 +1,218 @@
+//! What a host does for its clients: accounts, keys, connectors, webhook secrets.
+
+use std::time::Duration;
+
+use uuid::Uuid;
+
+use super::{
+    Inner, Service,
+    job::credentials_to_bytes,
+    response::fresh_id,
+    seal::{new_api_key, place},
+    webhook::SigningSecret,
+};
+use crate::{
+    port::{
+        Credentials, Failure, Result,
+        ledger::{Account, AccountId, ConnectorView, Delivery, JobId, NewAccount, SealedSecrets},
+    },
+    request::Secret,
+};
+
+/// A host's side of a service. What is shown once is kept as a hash or sealed, and cannot be shown again.
+#[derive(Debug, Clone, Copy)]
+pub struct Admin<'a>(&'a Inner);
+
+/// A new account.
+#[derive(Debug, Clone)]
+pub struct Opened {
+    /// Its id.
+    pub account: AccountId,
+    /// What its notifications are signed with (`whsec_…`); shown once.
+    pub webhook_secret: Secret,
+}
+
+impl Service {
+    /// The host's side.
+    pub fn admin(&self) -> Admin<'_> {
+        Admin(&self.0)
+    }
+}
+
+impl Admin<'_> {
+    /// Opens an account with a monthly quota of credits.
+    ///
+    /// # Errors
+    /// Lasting if the name is taken.
+    pub async fn open_account(&self, name: &str, plan: &str, credits: u64) -> Result<Opened> {
+        let now = self.0.now();
+        let account = AccountId(fresh_id(now).0);
+        let webhook_secret = SigningSecret::generate();
+        let secrets = SealedSecrets { current: self.0.seal_webhook_secret(account, &webhook_secret), previous: None };
+        let new = NewAccount { id: account, name: name.to_owned(), plan: plan.to_owned(), credits, secrets };
+        if self.0.ports.ledger.create_account(new, now).await? {
+            Ok(Opened { account, webhook_secret: webhook_secret.to_text() })
+        } else {
+            Err(Failure::lasting(format!("there is an account of the name {name:?} already")))
+        }
+    }
+
+    /// An account.
+    ///
+    /// # Errors
+    /// Lasting if there is none of that id, as in all that follows.
+    pub async fn account(&self, account: AccountId) -> Result<Account> {
+        self.0.ports.ledger.account(account, self.0.now()).await?.ok_or_else(|| unknown(account))
+    }
+
+    /// Up to `max` accounts in the order of their names, those after `after` alone.
+    ///
+    /// # Errors
+    /// Those of the ledger.
+    pub async fn accounts(&self, after: &str, max: usize) -> Result<Vec<Account>> {
+        self.0.ports.ledger.accounts(after, max, self.0.now()).await
+    }
+
+    /// Refuses (403) or takes an account's keys, from a second later on at the latest.
+    ///
+    /// # Errors
+    /// As of [`account`](Self::account).
+    pub async fn set_disabled(&self, account: AccountId, disabled: bool) -> Result<()> {
+        found(self.0.ports.ledger.set_disabled(account, disabled).await?, account)
+    }
+
+    /// Gives an account another plan and quota, from the present month on.
+    ///
+    /// # Errors
+    /// As of [`account`](Self::account).
+    pub async fn set_plan(&self, account: AccountId, plan: &str, credits: u64) -> Result<()> {
+        found(self.0.ports.ledger.set_plan(account, plan, credits, self.0.now()).await?, account)
+    }
+
+    /// Makes an API key; shown once.
+    ///
+    /// # Errors
+    /// As of [`account`](Self::account).
+    pub async fn new_key(&self, account: AccountId) -> Result<Secret> {
+        let key = new_api_key();
+        let mac = self.0.keyring.mac(key.expose());
+        found(self.0.ports.ledger.add_key(account, mac, self.0.now()).await?, account).map(|()| key)
+    }
+
+    /// Takes an API key away, from a second later on at the latest; `false` if there was none.
+    ///
+    /// # Errors
+    /// Those of the ledger.
+    pub async fn revoke_key(&self, key: &str) -> Result<bool> {
+        self.0.ports.ledger.remove_key(self.0.keyring.mac(key)).await
+    }
+
+    /// Saves a connector, in place of any other of its id.
+    ///
+    /// # Errors
+    /// As of [`account`](Self::account).
+    pub async fn put_connector(&self, account: AccountId, id: &str, credentials: &Credentials) -> Result<()> {
+        let sealed = self.0.keyring.seal(&credentials_to_bytes(credentials), &connector_place(account, id));
+        found(self.0.ports.ledger.put_connector(account, id, &sealed, self.0.now()).await?, account)
+    }
+
+    /// The connectors of an account, without what is secret in them.
+    ///
+    /// # Errors
+    /// Those of the ledger.
+    pub async fn connectors(&self, account: AccountId) -> Result<Vec<ConnectorView>> {
+        self.0.ports.ledger.connectors(account).await
+    }
+
+    /// Removes a connector; `false` if there was none.
+    ///
+    /// # Errors
+    /// Those of the ledger.
+    pub async fn remove_connector(&self, account: AccountId, id: &str) -> Result<bool> {
+        self.0.ports.ledger.remove_connector(account, id).await
+    }
+
+    /// Makes a new webhook secret; shown once. The one before it signs too for `overlap`.
+    ///
+    /// # Errors
+    /// As of [`account`](Self::account).
+    pub async fn rotate_webhook_secret(&self, account: AccountId, overlap: Duration) -> Result<Secret> {
+        let ledger = &self.0.ports.ledger;
+        let before = ledger.secrets(account).await?.ok_or_else(|| unknown(account))?;
+        let secret = SigningSecret::generate();
+        let current = self.0.seal_webhook_secret(account, &secret);
+        let secrets = SealedSecrets { current, previous: Some((before.current, self.0.now() + overlap)) };
+        found(ledger.set_secrets(account, secrets).await?, account).map(|()| secret.to_text())
+    }
+
+    /// The latest notifications of an account, the newest first, up to `max`.
+    ///
+    /// # Errors
+    /// Those of the ledger.
+    pub async fn deliveries(&self, account: AccountId, max: usize) -> Result<Vec<Delivery>> {
+        self.0.ports.ledger.deliveries(account, max).await
+    }
+
+    /// Makes a notification that was given up due again; `false` if there is none such.
+    ///
+    /// # Errors
+    /// Those of the ledger.
+    pub async fn replay(&self, account: AccountId, request: Uuid) -> Result<bool> {
+        let replayed = self.0.ports.ledger.replay(account, JobId(request), self.0.now()).await?;
+        self.0.told.notify_one();
+        Ok(replayed)
+    }
+
+    /// Seals an account's connectors and webhook secrets with the newest key of the ring; answers how many were not.
+    /// When every account has been through this, and a week has passed for the requests that wait, an old key may go.
+    ///
+    /// # Errors
+    /// Lasting if something does not open.
+    pub async fn reseal(&self, account: AccountId) -> Result<usize> {
+        let Inner { keyring, ports, .. } = self.0;
+        let again = |sealed: &[u8], place: &str| -> Result<Vec<u8>> {
+            let opened = keyring.open(sealed, place).map_err(|error| Failure::lasting(error.to_string()))?;
+            Ok(keyring.seal(&opened, place))
+        };
+        let mut count = 0;
+        for ConnectorView { id, .. } in ports.ledger.connectors(account).await? {
+            let Some(sealed) = ports.ledger.connector(account, &id).await? else { continue };
+            if !keyring.is_newest(&sealed) {
+                let sealed = again(&sealed, &connector_place(account, &id))?;
+                ports.ledger.put_connector(account, &id, &sealed, self.0.now()).await?;
+                count += 1;
+            }
+        }
+        let secrets = ports.ledger.secrets(account).await?.ok_or_else(|| unknown(account))?;
+        if !keyring.is_newest(&secrets.current) {
+            let place = webhook_place(account);
+            let previous = secrets.previous.map(|(sealed, until)| Ok::<_, Failure>((again(&sealed, &place)?, until)));
+            let secrets = SealedSecrets { current: again(&secrets.current, &place)?, previous: previous.transpose()? };
+            ports.ledger.set_secrets(account, secrets).await?;
+            count += 1;
+        }
+        Ok(count)
+    }
+}
+
+impl Inner {
+    fn seal_webhook_secret(&self, account: AccountId, secret: &SigningSecret) -> Vec<u8> {
+        self.keyring.seal(secret.to_text().expose().as_bytes(), &webhook_place(account))
+    }
+}
+
+pub(super) fn webhook_place(account: AccountId) -> String {
+    place(account, "webhook")
+}
+
+pub(super) fn connector_place(account: AccountId, id: &str) -> String {
+    place(account, &format!("connector/{id}"))
+}
+
+fn unknown(account: AccountId) -> Failure {
+    Failure::lasting(format!("there is no account {account}"))
+}
+
+fn found(found: bool, account: AccountId) -> Result<()> {
+    if found { Ok(()) } else { Err(unknown(account)) }
+}

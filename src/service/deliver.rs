@@ -1,0 +1,186 @@
+//! Notifications on their way to clients' webhooks.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use tokio::{sync::Semaphore, task::JoinSet, time::sleep};
+use tracing::Instrument;
+
+use super::{
+    Inner,
+    admin::webhook_place,
+    seal::{place, random},
+    webhook::{Next, SigningSecret, after, sign},
+    worker::until_closed,
+};
+use crate::{
+    clock::Timestamp,
+    port::{
+        Failure, Notification,
+        ledger::{AccountId, HookLease, HookOutcome},
+    },
+    request::{Secret, Url},
+};
+
+/// A notification is over within 10 s; this leaves room for settling it.
+const LEASE: Duration = Duration::from_secs(30);
+
+/// Hosts that do not answer, and until when they are left alone: after three silences in a row for half a minute, in which
+/// their deliveries wait without holding a hand.
+#[derive(Debug, Default)]
+pub(super) struct Breaker(Mutex<BTreeMap<u64, Silence>>);
+
+#[derive(Debug, Clone, Copy)]
+struct Silence {
+    times: u32,
+    until: Timestamp,
+}
+
+impl Breaker {
+    const TIMES: u32 = 3;
+    const REST: Duration = Duration::from_secs(30);
+    /// Lanes remembered at most.
+    const LANES: usize = 10_000;
+
+    /// Until when a lane is left alone.
+    fn rests(&self, lane: u64, now: Timestamp) -> Option<Timestamp> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let silence = all.get(&lane).filter(|silence| silence.times >= Self::TIMES && silence.until > now)?;
+        Some(silence.until)
+    }
+
+    fn answered(&self, lane: u64) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&lane);
+    }
+
+    fn silent(&self, lane: u64, now: Timestamp) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= Self::LANES {
+            all.retain(|_, silence| silence.until > now);
+        }
+        if all.len() < Self::LANES {
+            let silence = all.entry(lane).or_insert(Silence { times: 0, until: now });
+            *silence = Silence { times: silence.times.saturating_add(1), until: now + Self::REST };
+        }
+    }
+}
+
+impl Inner {
+    /// Delivers what is due.
+    pub(super) async fn notifications(self: Arc<Self>) {
+        let hands = Arc::new(Semaphore::new(self.settings.notifications.max(1)));
+        let mut work = JoinSet::new();
+        // The semaphore is never closed.
+        while let Ok(first) = Arc::clone(&hands).acquire_owned().await {
+            let more = std::iter::from_fn(|| Arc::clone(&hands).try_acquire_owned().ok());
+            let free: Vec<_> = std::iter::once(first).chain(more).collect();
+            let per_lane = self.settings.notifications_per_host;
+            let leases = self.ports.ledger.claim_hooks(free.len(), per_lane, LEASE, self.now()).await;
+            let leases = leases.unwrap_or_else(|failure| {
+                tracing::error!(error = &failure as &dyn std::error::Error, "no notifications could be leased");
+                Vec::new()
+            });
+            let idle = leases.is_empty();
+            for (lease, hand) in leases.into_iter().zip(free) {
+                let span = tracing::info_span!("notification", id = %lease.job, failures = lease.failures);
+                let inner = Arc::clone(&self);
+                let delivery = async move {
+                    inner.deliver(lease).await;
+                    drop(hand);
+                };
+                work.spawn(delivery.instrument(span));
+            }
+            while work.try_join_next().is_some() {}
+            let next = async {
+                if idle {
+                    tokio::select! { () = self.told.notified() => {}, () = sleep(self.settings.poll) => {} }
+                }
+            };
+            if !until_closed(&self.phase, next).await {
+                break;
+            }
+        }
+        // Each is over within seconds.
+        while work.join_next().await.is_some() {}
+    }
+
+    async fn deliver(&self, lease: HookLease) {
+        let (outcome, note) = match self.breaker.rests(lease.lane, self.now()) {
+            Some(until) => (HookOutcome::HandedBack { at: until }, String::new()),
+            None => self.attempt(&lease).await,
+        };
+        tracing::info!(note, delivered = outcome == HookOutcome::Delivered, "notified");
+        let settled = self.ports.ledger.settle_hook(lease.job, lease.fence, outcome, &note, self.now()).await;
+        if let Err(failure) = settled {
+            // The lease runs out, and the notification is sent once more with the same id.
+            tracing::error!(error = &failure as &dyn std::error::Error, "a notification could not be settled");
+        }
+    }
+
+    async fn attempt(&self, lease: &HookLease) -> (HookOutcome, String) {
+        let prepared = match self.prepare(lease).await {
+            Ok(prepared) => prepared,
+            Err(failure) => {
+                tracing::error!(error = &failure as &dyn std::error::Error, "a notification could not be signed");
+                let again = failure.may_pass.then(|| self.now() + self.settings.lease);
+                return (HookOutcome::Failed { again }, "not sent: it could not be signed".to_owned());
+            }
+        };
+        let (url, headers) = prepared;
+        let answer = self.ports.notifier.notify(Notification { url: &url, body: &lease.body, headers: &headers }).await;
+        let note = match &answer {
+            Ok(answer) => answer.status.to_string(),
+            Err(failure) => failure.message.clone(),
+        };
+        match &answer {
+            Ok(_) => self.breaker.answered(lease.lane),
+            Err(_) => self.breaker.silent(lease.lane, self.now()),
+        }
+        let outcome = match after(lease.failures, &answer, u64::from_be_bytes(random())) {
+            Next::Delivered => HookOutcome::Delivered,
+            Next::Again(wait) => HookOutcome::Failed { again: Some(self.now() + wait) },
+            Next::GiveUp => HookOutcome::Failed { again: None },
+        };
+        let kind = match &outcome {
+            HookOutcome::Delivered => "delivered",
+            HookOutcome::Failed { again: None } => "dead",
+            _ => "failed",
+        };
+        metrics::counter!("lapidary_notifications_total", "outcome" => kind).increment(1);
+        (outcome, note)
+    }
+
+    /// Opens the address and signs the body.
+    async fn prepare(&self, lease: &HookLease) -> Result<(Url, Vec<(&'static str, String)>), Failure> {
+        let at = place(lease.account, &format!("{}/webhook", lease.job));
+        let url = Url::from(self.open_text(&lease.sealed, &at)?);
+        let now = self.now();
+        let secrets = self.signing_secrets(lease.account, now).await?;
+        Ok((url, sign(&secrets, &lease.job.to_string(), now, &lease.body)))
+    }
+
+    /// The secrets that sign now, the present one first.
+    async fn signing_secrets(&self, account: AccountId, now: Timestamp) -> Result<Vec<SigningSecret>, Failure> {
+        let sealed = self.ports.ledger.secrets(account).await?;
+        let sealed = sealed.ok_or_else(|| Failure::lasting("the account is gone"))?;
+        let previous = sealed.previous.filter(|(_, until)| *until > now).map(|(sealed, _)| sealed);
+        std::iter::once(sealed.current)
+            .chain(previous)
+            .map(|sealed| {
+                let text = self.open_text(&sealed, &webhook_place(account))?;
+                SigningSecret::parse(text.expose())
+                    .map_err(|error| Failure::lasting("a webhook secret is broken").because(error))
+            })
+            .collect()
+    }
+
+    fn open_text(&self, sealed: &[u8], place: &str) -> Result<Secret, Failure> {
+        let opened = self.keyring.open(sealed, place);
+        let opened = opened.map_err(|error| Failure::lasting("a sealed value does not open").because(error))?;
+        let text = std::str::from_utf8(&opened);
+        text.map(Secret::from).map_err(|_| Failure::lasting("a sealed value is no text"))
+    }
+}

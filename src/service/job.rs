@@ -1,0 +1,218 @@
+//! One job under its lease, from the source to what its client will read.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use super::{
+    Inner,
+    admin::connector_place,
+    compute::Ended,
+    response::{self, Problem},
+    seal::place,
+    volatile::{fresh_link, path},
+};
+use crate::{
+    engine,
+    format::{Format, sniff},
+    port::{
+        BlobKey, Credentials, Failure, Fetch, Fetched, Object, collect,
+        ledger::{AccountId, Image, JobLease, Outcome},
+    },
+    request::{Destination, Provider, Request, Secret, Store},
+};
+
+/// What is kept of a request until it is settled, sealed.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Stored {
+    /// The file name of an upload.
+    pub(super) name: Option<String>,
+    pub(super) request: Request,
+}
+
+impl Stored {
+    pub(super) fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
+        // Texts and numbers always serialise.
+        Zeroizing::new(serde_json::to_vec(self).unwrap_or_default())
+    }
+}
+
+/// What is kept of a connector, sealed.
+#[derive(Serialize, Deserialize)]
+struct StoredCredentials {
+    provider: String,
+    key: Secret,
+    secret: Secret,
+}
+
+pub(super) fn credentials_to_bytes(credentials: &Credentials) -> Zeroizing<Vec<u8>> {
+    let Credentials { provider, key, secret } = credentials.clone();
+    let stored = StoredCredentials { provider: provider.as_str().to_owned(), key, secret };
+    Zeroizing::new(serde_json::to_vec(&stored).unwrap_or_default())
+}
+
+/// Why a job did not complete under this lease.
+enum Trouble {
+    /// For good.
+    Failed(Problem),
+    /// The other side may yet answer.
+    Passing(Problem),
+    /// The work was ended from outside.
+    Cancelled,
+}
+
+impl From<Problem> for Trouble {
+    fn from(problem: Problem) -> Self {
+        Self::Failed(problem)
+    }
+}
+
+/// The service's own state did not answer.
+fn own(failure: Failure) -> Trouble {
+    if failure.may_pass { Trouble::Passing(failure.into()) } else { Trouble::Failed(failure.into()) }
+}
+
+/// The client's side did not do its part; the failure's message is for it to read.
+fn theirs(failure: Failure) -> Trouble {
+    let problem = Problem::new(422, failure.message);
+    if failure.may_pass { Trouble::Passing(problem) } else { Trouble::Failed(problem) }
+}
+
+impl Inner {
+    /// Does a job and says how its lease ends.
+    pub(super) async fn work_on(&self, lease: &JobLease) -> Outcome {
+        if lease.attempt > self.settings.attempts {
+            tracing::error!(attempts = lease.attempt - 1, "given up: no attempt came to an end");
+            return failed(lease, &Problem::internal());
+        }
+        match self.result_of(lease).await {
+            Ok(outcome) => outcome,
+            Err(Trouble::Cancelled) => Outcome::Again { at: self.now(), counts: false },
+            Err(Trouble::Passing(problem)) if lease.attempt < self.settings.attempts => {
+                tracing::info!(attempt = lease.attempt, status = problem.status, "to be tried again");
+                Outcome::Again { at: self.now() + backoff(lease.attempt), counts: true }
+            }
+            Err(Trouble::Passing(problem) | Trouble::Failed(problem)) => failed(lease, &problem),
+        }
+    }
+
+    async fn result_of(&self, lease: &JobLease) -> Result<Outcome, Trouble> {
+        let opened = self.keyring.open(&lease.sealed, &place(lease.account, &lease.id.to_string()));
+        let stored = opened.ok().and_then(|bytes| serde_json::from_slice::<Stored>(&bytes).ok());
+        let Some(Stored { name, request }) = stored else {
+            tracing::error!("the stored request does not open with the keys of this service");
+            return Err(Trouble::Failed(Problem::internal()));
+        };
+        let source = self.source(lease, name, &request).await?;
+        metrics::counter!("lapidary_bytes_total", "way" => "in").increment(source.bytes.len() as u64);
+        let made = self.compute.run(source.bytes, source.name, request.clone()).await.map_err(|ended| match ended {
+            Ended::Failed(problem) => Trouble::Failed(problem),
+            Ended::Cancelled => Trouble::Cancelled,
+        })?;
+        metrics::counter!("lapidary_bytes_total", "way" => "out").increment(made.bytes.len() as u64);
+        match &request.store {
+            Some(store) => self.stored(lease, store, &made).await,
+            None => self.kept(lease, &made).await,
+        }
+    }
+
+    async fn source(&self, lease: &JobLease, name: Option<String>, request: &Request) -> Result<Fetched, Trouble> {
+        if lease.source_bytes.is_some() {
+            let blob = self.ports.blobs.open(BlobKey::Source(lease.id)).await.map_err(own)?;
+            let Some(blob) = blob else {
+                tracing::error!("the uploaded source is gone");
+                return Err(Trouble::Failed(Problem::internal()));
+            };
+            return Ok(Fetched { bytes: collect(blob).await.map_err(own)?, name });
+        }
+        let url = request.url.as_ref().ok_or_else(Problem::internal)?;
+        let fetch = Fetch { url, headers: &request.headers, max_bytes: self.engine.limits().source_bytes };
+        self.ports.fetcher.fetch(fetch).await.map_err(theirs)
+    }
+
+    /// Puts the result into the client's own storage.
+    async fn stored(&self, lease: &JobLease, store: &Store, made: &engine::Outcome) -> Result<Outcome, Trouble> {
+        let credentials = self.credentials(lease.account, &store.destination).await?;
+        let object = Object {
+            bytes: &made.bytes,
+            media_type: media_type(made),
+            name: &made.output.name,
+            store,
+            credentials: &credentials,
+        };
+        let url = self.ports.storage.put(object).await.map_err(theirs)?;
+        let body = response::completed(lease.id, &made.input, &made.output, &url);
+        Ok(Outcome::Completed { body, image: None })
+    }
+
+    /// Keeps the result for an hour.
+    async fn kept(&self, lease: &JobLease, made: &engine::Outcome) -> Result<Outcome, Trouble> {
+        let key = BlobKey::Result(lease.id, lease.fence);
+        let mut writer = self.ports.blobs.create(key).await.map_err(own)?;
+        writer.write(&made.bytes).await.map_err(own)?;
+        writer.finish().await.map_err(own)?;
+        let link = fresh_link();
+        let url = format!("{}/volatile/{}", self.settings.public_url, path(link, &made.output.name));
+        let image = Image {
+            blob: key,
+            link,
+            name: made.output.name.clone(),
+            media_type: media_type(made).to_owned(),
+            expires: self.now() + self.settings.image_life,
+        };
+        let body = response::completed(lease.id, &made.input, &made.output, &url);
+        Ok(Outcome::Completed { body, image: Some(image) })
+    }
+
+    async fn credentials(&self, account: AccountId, destination: &Destination) -> Result<Credentials, Trouble> {
+        match destination {
+            Destination::Inline { provider, key, secret } => {
+                Ok(Credentials { provider: *provider, key: key.clone(), secret: secret.clone() })
+            }
+            Destination::Connector { id } => {
+                let gone = || Problem::new(422, "store.id must be the id of a connector of the account");
+                Ok(self.connector(account, id).await?.ok_or_else(gone)?)
+            }
+        }
+    }
+
+    /// A connector of the account, opened.
+    pub(super) async fn connector(&self, account: AccountId, id: &str) -> Result<Option<Credentials>, Problem> {
+        let Some(sealed) = self.ports.ledger.connector(account, id).await? else { return Ok(None) };
+        let opened = self.keyring.open(&sealed, &connector_place(account, id)).ok();
+        let stored = opened.and_then(|bytes| serde_json::from_slice::<StoredCredentials>(&bytes).ok());
+        let known = stored.and_then(|StoredCredentials { provider, key, secret }| {
+            let provider = Provider::ALL.iter().find(|known| known.as_str() == provider)?;
+            Some(Credentials { provider: *provider, key, secret })
+        });
+        if known.is_none() {
+            tracing::error!("a connector does not open with the keys of this service");
+        }
+        known.map(Some).ok_or_else(Problem::internal)
+    }
+}
+
+fn failed(lease: &JobLease, problem: &Problem) -> Outcome {
+    metrics::counter!("lapidary_failures_total", "status" => problem.status.to_string()).increment(1);
+    Outcome::Failed { status: problem.status, body: problem.body(lease.id) }
+}
+
+fn media_type(made: &engine::Outcome) -> &'static str {
+    sniff(&made.bytes).map_or("application/octet-stream", Format::media_type)
+}
+
+/// Time to wait after an attempt: 2 s, 8 s, 32 s, 128 s.
+const fn backoff(attempt: u32) -> Duration {
+    Duration::from_secs(1 << (2 * if attempt > 4 { 4 } else { attempt }) >> 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attempts_are_spaced_fourfold() {
+        assert_eq!([1, 2, 3, 4, 9].map(|attempt| backoff(attempt).as_secs()), [2, 8, 32, 128, 128]);
+    }
+}

@@ -1,0 +1,124 @@
+//! The whole logic of an image service, for hosts that put their own HTTP in front.
+//!
+//! ```text
+//! answer ─> gate ─> submit ─> ledger ─> worker ─> engine ─> storage or blobs ─> ledger ─> notifier
+//!  (HTTP    key,    checks,   durable   lease,    pixels    result               settled   webhook
+//!  as data) rate    source    before    heartbeat                                + charged
+//!                             the 202
+//! ```
+//!
+//! A [`Service`] is made of [`Ports`], an [`Engine`], a [`Keyring`] and [`Settings`]. [`Service::answer`] takes the facts of
+//! an HTTP request and gives the answer; [`Service::start`] works on what was accepted; [`Service::admin`] makes
+//! accounts, keys and connectors. Nothing that was accepted is lost: whatever ends a process, its jobs are taken up when
+//! their leases have run out. A picture may be worked on twice then; it is charged and told of once.
+
+mod admin;
+mod compute;
+mod deliver;
+mod door;
+mod gate;
+mod health;
+mod job;
+mod openapi;
+mod response;
+mod seal;
+mod settings;
+mod submit;
+#[cfg(test)]
+mod tests;
+mod upload;
+mod volatile;
+pub mod webhook;
+mod worker;
+
+use std::{fmt, sync::Arc};
+
+use tokio::sync::{Notify, Semaphore, watch};
+
+pub use admin::{Admin, Opened};
+pub use door::{Call, Incoming};
+pub use health::Health;
+pub use openapi::openapi;
+pub use response::{Body, Response};
+pub use seal::Keyring;
+pub use settings::{Price, Settings};
+pub use worker::Running;
+
+use crate::{
+    clock::{Clock, SystemClock, Timestamp},
+    engine::Engine,
+    port::Ports,
+};
+
+/// An image service. Clones are the same service.
+#[derive(Clone)]
+pub struct Service(Arc<Inner>);
+
+struct Inner {
+    ports: Ports,
+    engine: Arc<Engine>,
+    keyring: Keyring,
+    settings: Settings,
+    clock: Arc<dyn Clock>,
+    gate: gate::Gate,
+    compute: compute::Compute,
+    in_hand: worker::InHand,
+    breaker: deliver::Breaker,
+    uploads: Semaphore,
+    /// Rings when a job was accepted.
+    work: Notify,
+    /// Rings when a job was settled.
+    told: Notify,
+    phase: watch::Sender<worker::Phase>,
+}
+
+impl Service {
+    /// A service on the machine's clock.
+    pub fn new(ports: Ports, engine: Engine, keyring: Keyring, settings: Settings) -> Self {
+        Self::with_clock(ports, engine, keyring, settings, Arc::new(SystemClock::new()))
+    }
+
+    /// A service on another clock.
+    pub fn with_clock(
+        ports: Ports,
+        engine: Engine,
+        keyring: Keyring,
+        settings: Settings,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let engine = Arc::new(engine);
+        Self(Arc::new(Inner {
+            gate: gate::Gate::new(settings.rate_limit, settings.rate_window),
+            compute: compute::Compute::new(Arc::clone(&engine), settings.workers, settings.processing),
+            in_hand: worker::InHand::default(),
+            breaker: deliver::Breaker::default(),
+            uploads: Semaphore::new(settings.uploads),
+            work: Notify::new(),
+            told: Notify::new(),
+            phase: watch::Sender::new(worker::Phase::Open),
+            ports,
+            engine,
+            keyring,
+            settings,
+            clock,
+        }))
+    }
+}
+
+impl fmt::Debug for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Service").field(&self.0).finish()
+    }
+}
+
+impl Inner {
+    fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inner").field("ports", &self.ports).field("settings", &self.settings).finish_non_exhaustive()
+    }
+}

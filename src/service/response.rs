@@ -1,0 +1,296 @@
+//! What clients are answered: status, headers and JSON bodies, in one place, so that every host answers alike.
+
+use std::fmt;
+
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::{
+    clock::Timestamp,
+    description::Description,
+    error::Error,
+    port::{
+        Failure, OpenBlob,
+        ledger::{Account, JobId},
+    },
+};
+
+/// An answer, for the host to put into its own HTTP.
+#[derive(Debug)]
+pub struct Response {
+    /// HTTP status.
+    pub status: u16,
+    /// Headers, `Content-Type` and, where it is known, `Content-Length` included.
+    pub headers: Vec<(&'static str, String)>,
+    /// The body.
+    pub body: Body,
+}
+
+/// A body.
+#[derive(Debug)]
+pub enum Body {
+    /// Whole.
+    Bytes(Vec<u8>),
+    /// A volatile image, to be read piece by piece.
+    Blob(OpenBlob),
+}
+
+impl Response {
+    /// A JSON body.
+    pub(super) fn json(status: u16, body: Vec<u8>) -> Self {
+        let headers = vec![
+            ("Content-Type", "application/json".to_owned()),
+            ("Content-Length", body.len().to_string()),
+            ("Cache-Control", "no-store".to_owned()),
+            ("X-Content-Type-Options", "nosniff".to_owned()),
+        ];
+        Self { status, headers, body: Body::Bytes(body) }
+    }
+
+    /// The acceptance of a request.
+    pub(super) fn accepted(id: JobId) -> Self {
+        Self::json(202, body(&Accepted { success: true, code: 202, id: id.0 }))
+    }
+
+    #[must_use]
+    pub(super) fn with(mut self, name: &'static str, value: impl ToString) -> Self {
+        self.headers.push((name, value.to_string()));
+        self
+    }
+
+    #[must_use]
+    pub(super) fn with_rate(self, rate: Rate) -> Self {
+        self.with("X-RateLimit-Limit", rate.limit)
+            .with("X-RateLimit-Remaining", rate.remaining)
+            .with("X-RateLimit-Reset", rate.reset_s)
+    }
+}
+
+/// Where a key stands in its rate window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Rate {
+    pub(super) limit: u64,
+    pub(super) remaining: u64,
+    pub(super) reset_s: u64,
+}
+
+/// A refusal: what a client reads of anything that goes wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Problem {
+    pub(super) status: u16,
+    pub(super) message: String,
+    pub(super) headers: Vec<(&'static str, String)>,
+}
+
+impl Problem {
+    pub(super) fn new(status: u16, message: impl Into<String>) -> Self {
+        Self { status, message: message.into(), headers: Vec::new() }
+    }
+
+    #[must_use]
+    pub(super) fn with(mut self, name: &'static str, value: impl ToString) -> Self {
+        self.headers.push((name, value.to_string()));
+        self
+    }
+
+    pub(super) fn unauthorised() -> Self {
+        Self::new(401, "a valid API key is required, as the user name of Basic or the token of Bearer authentication")
+            .with("WWW-Authenticate", r#"Basic realm="lapidary", charset="UTF-8", Bearer"#)
+    }
+
+    pub(super) fn plain() -> Self {
+        Self::new(403, "HTTPS is required")
+    }
+
+    pub(super) fn disabled() -> Self {
+        Self::new(403, "the account is disabled")
+    }
+
+    pub(super) fn not_found() -> Self {
+        Self::new(404, "there is nothing at this address")
+    }
+
+    pub(super) fn method(allowed: &'static str) -> Self {
+        Self::new(405, format!("the method must be {}", allowed.replace(", ", " or "))).with("Allow", allowed)
+    }
+
+    pub(super) fn too_large(what: &str, allowed: u64) -> Self {
+        Self::new(413, format!("{what} has more than {allowed} bytes"))
+    }
+
+    pub(super) fn content_type(wanted: &str) -> Self {
+        Self::new(415, format!("the content type must be {wanted}"))
+    }
+
+    pub(super) fn no_credits(remaining: u64) -> Self {
+        Self::new(402, format!("the request costs more than the {remaining} credits that remain of the monthly quota"))
+    }
+
+    pub(super) fn too_fast(seconds: u64) -> Self {
+        Self::new(429, format!("the rate limit is exceeded, try again in {seconds} seconds"))
+            .with("Retry-After", seconds)
+    }
+
+    pub(super) fn busy(message: &str) -> Self {
+        Self::new(503, message).with("Retry-After", 5)
+    }
+
+    pub(super) fn internal() -> Self {
+        Self::new(500, "an unexpected failure of the service, which has been recorded")
+    }
+
+    pub(super) fn into_response(self, id: JobId) -> Response {
+        let mut response = Response::json(self.status, self.body(id));
+        response.headers.extend(self.headers);
+        response
+    }
+
+    /// The JSON body for the request `id`.
+    pub(super) fn body(&self, id: JobId) -> Vec<u8> {
+        body(&Failed { success: false, code: self.status, id: id.0, message: &self.message })
+    }
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        let status = error.status();
+        if status == 500 {
+            tracing::error!(error = &error as &dyn std::error::Error, "unexpected failure");
+            return Self::internal();
+        }
+        Self::new(status, error.to_string())
+    }
+}
+
+/// The service's own state did not answer. Its clients' destinations are not meant: their failures are theirs to read.
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Self {
+        tracing::error!(error = &failure as &dyn std::error::Error, "a port failed");
+        if failure.may_pass { Self::busy("the service cannot take requests now") } else { Self::internal() }
+    }
+}
+
+/// The JSON body of a completed request.
+pub(super) fn completed(id: JobId, input: &Description, output: &Description, url: &str) -> Vec<u8> {
+    body(&Completed { success: true, code: 200, id: id.0, input, output: Output { url, description: output } })
+}
+
+/// The JSON body of an account.
+pub(super) fn account(account: &Account) -> Vec<u8> {
+    let credits = account.credits;
+    body(&AccountBody {
+        success: true,
+        code: 200,
+        subscription: Subscription { name: &account.plan },
+        credits: CreditsBody {
+            total: credits.total,
+            used: credits.used,
+            remaining: credits.total.saturating_sub(credits.used),
+        },
+    })
+}
+
+/// A fresh request id, whose first bits are the time (UUID v7).
+pub(super) fn fresh_id(now: Timestamp) -> JobId {
+    JobId(uuid::Builder::from_unix_timestamp_millis(now.millis(), &super::seal::random()).into_uuid())
+}
+
+fn body<T: Serialize>(value: &T) -> Vec<u8> {
+    // Structures of texts and numbers always serialise.
+    serde_json::to_vec(value).unwrap_or_default()
+}
+
+#[derive(Serialize)]
+struct Accepted {
+    success: bool,
+    code: u16,
+    id: Uuid,
+}
+
+#[derive(Serialize)]
+struct Failed<'a> {
+    success: bool,
+    code: u16,
+    id: Uuid,
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+struct Completed<'a> {
+    success: bool,
+    code: u16,
+    id: Uuid,
+    input: &'a Description,
+    output: Output<'a>,
+}
+
+#[derive(Serialize)]
+struct Output<'a> {
+    url: &'a str,
+    #[serde(flatten)]
+    description: &'a Description,
+}
+
+#[derive(Serialize)]
+struct AccountBody<'a> {
+    success: bool,
+    code: u16,
+    subscription: Subscription<'a>,
+    credits: CreditsBody,
+}
+
+#[derive(Serialize)]
+struct Subscription<'a> {
+    name: &'a str,
+}
+
+#[derive(Serialize)]
+struct CreditsBody {
+    total: u64,
+    used: u64,
+    remaining: u64,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.status, self.message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id() -> JobId {
+        JobId::parse("01890a5d-ac96-774b-bcce-b302099a8057").unwrap()
+    }
+
+    #[test]
+    fn bodies_are_those_of_the_interface() {
+        let Body::Bytes(accepted) = Response::accepted(id()).body else { panic!("a blob") };
+        assert_eq!(
+            String::from_utf8(accepted).unwrap(),
+            r#"{"success":true,"code":202,"id":"01890a5d-ac96-774b-bcce-b302099a8057"}"#
+        );
+        assert_eq!(
+            String::from_utf8(Problem::too_fast(7).body(id())).unwrap(),
+            r#"{"success":false,"code":429,"id":"01890a5d-ac96-774b-bcce-b302099a8057","message":"the rate limit is exceeded, try again in 7 seconds"}"#
+        );
+    }
+
+    #[test]
+    fn internals_are_not_told() {
+        let error = Error::internal("decoding", "the secret of /etc/passwd");
+        assert_eq!(Problem::from(error), Problem::internal());
+        let failure = Failure::lasting("row 7 of table x").because("disk");
+        assert_eq!(Problem::from(failure), Problem::internal());
+    }
+
+    #[test]
+    fn ids_are_of_version_seven_and_sort_by_time() {
+        let early = fresh_id(Timestamp::from_millis(1_000));
+        let late = fresh_id(Timestamp::from_millis(2_000));
+        assert!(early < late);
+        assert_eq!((early.0.get_version_num(), early.0.get_variant()), (7, uuid::Variant::RFC4122));
+    }
+}

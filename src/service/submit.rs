@@ -1,0 +1,86 @@
+//! From what a client sends to a durable job.
+
+use std::sync::Arc;
+
+use super::{Inner, job::Stored, response::Problem, seal::place};
+use crate::{
+    clock::Timestamp,
+    error::{Error, Violation},
+    port::{
+        Failure,
+        ledger::{AccountId, JobId, NewHook, NewJob, Refusal},
+    },
+    request::{Destination, Provider, Request},
+};
+
+/// A source that is there: the length and the name of an upload.
+#[derive(Debug, Clone)]
+pub(super) struct Uploaded {
+    pub(super) bytes: u64,
+    pub(super) name: Option<String>,
+}
+
+impl Inner {
+    /// Accepts a request whose source, if it was uploaded, is durable already. When this returns the job is, too.
+    pub(super) async fn accept(
+        self: &Arc<Self>,
+        id: JobId,
+        account: AccountId,
+        request: Request,
+        source: Option<Uploaded>,
+        now: Timestamp,
+    ) -> Result<(), Problem> {
+        self.check_doors(account, &request).await?;
+        let hook = request.webhook.as_ref().map(|webhook| NewHook {
+            sealed: self.keyring.seal(webhook.url.expose().as_bytes(), &place(account, &format!("{id}/webhook"))),
+            lane: self.keyring.lane(webhook.url.host().unwrap_or_default()),
+            delay: std::time::Duration::from_secs(webhook.delay.into()),
+        });
+        let cost = (self.settings.price)(&request);
+        let source_bytes = source.as_ref().map(|source| source.bytes);
+        let stored = Stored { name: source.and_then(|source| source.name), request };
+        let sealed = self.keyring.seal(&stored.to_bytes(), &place(account, &id.to_string()));
+        let job = NewJob { id, account, sealed, source_bytes, cost, hook };
+        match self.ports.ledger.accept(job, self.settings.capacity, now).await? {
+            Ok(_) => {}
+            Err(Refusal::NoCredits { remaining }) => return Err(Problem::no_credits(remaining)),
+            Err(Refusal::QueueFull) => return Err(Problem::busy("the queue is full")),
+            Err(Refusal::Closed) => return Err(Problem::disabled()),
+        }
+        self.work.notify_one();
+        Ok(())
+    }
+
+    /// Refuses what the ports would refuse whatever happens, all of it at once.
+    async fn check_doors(&self, account: AccountId, request: &Request) -> Result<(), Problem> {
+        let mut violations = Vec::new();
+        let mut note = |path: &str, value: Option<String>, checked: Result<(), Failure>| {
+            if let Err(failure) = checked {
+                violations.push(Violation { path: path.into(), value, allowed: failure.message });
+            }
+        };
+        if let Some(url) = &request.url {
+            note("url", Some(format!("\"{url}\"")), self.ports.fetcher.check(url));
+        }
+        if let Some(store) = &request.store {
+            match self.provider(account, &store.destination).await? {
+                Some(provider) => note("store", None, self.ports.storage.check(provider, store)),
+                None => note("store.id", None, Err(Failure::lasting("must be the id of a connector of the account"))),
+            }
+        }
+        if let Some(webhook) = &request.webhook {
+            note("webhook.url", Some(format!("\"{}\"", webhook.url)), self.ports.notifier.check(&webhook.url));
+        }
+        if violations.is_empty() { Ok(()) } else { Err(Error::Request { violations }.into()) }
+    }
+
+    /// The vendor of a destination; `None` for a connector that the account does not have.
+    async fn provider(&self, account: AccountId, destination: &Destination) -> Result<Option<Provider>, Problem> {
+        match destination {
+            Destination::Inline { provider, .. } => Ok(Some(*provider)),
+            Destination::Connector { id } => {
+                Ok(self.connector(account, id).await?.map(|credentials| credentials.provider))
+            }
+        }
+    }
+}

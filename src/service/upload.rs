@@ -1,0 +1,141 @@
+//! Uploads: multipart bodies whose file goes to the blobs while it comes in.
+
+use std::{pin::pin, sync::Arc};
+
+use bytes::Bytes;
+use futures_core::Stream;
+use multer::{Field, Multipart};
+
+use super::{Incoming, Inner, response::Problem, submit::Uploaded};
+use crate::{
+    port::{
+        BlobKey,
+        ledger::{AccountId, JobId},
+    },
+    request::{Request, Way},
+};
+
+/// The boundary of a `multipart/form-data` or `multipart/mixed` body.
+pub(super) fn boundary(content_type: &str) -> Option<String> {
+    let (kind, _) = content_type.split_once(';')?;
+    let kind = kind.trim();
+    if !["multipart/form-data", "multipart/mixed"].iter().any(|known| kind.eq_ignore_ascii_case(known)) {
+        return None;
+    }
+    // Only the parameter matters, and multer reads it of form data alone.
+    let parameters = &content_type[content_type.find(';')?..];
+    multer::parse_boundary(format!("multipart/form-data{parameters}")).ok()
+}
+
+impl Inner {
+    /// Reads an upload to its end and accepts it.
+    pub(super) async fn upload(
+        self: &Arc<Self>,
+        id: JobId,
+        account: AccountId,
+        boundary: String,
+        body: Incoming,
+    ) -> Result<(), Problem> {
+        let _slot = self.uploads.try_acquire().map_err(|_| Problem::busy("too many uploads are on their way"))?;
+        let mut parts = Multipart::new(pin_stream(body), boundary);
+        let (mut data, mut file) = (None, None);
+        while let Some(part) = parts.next_field().await.map_err(broken)? {
+            match part.name() {
+                Some("file") if file.is_none() => file = Some(self.receive(id, part).await?),
+                Some("data") if data.is_none() => data = Some(self.read_data(part).await?),
+                Some(name @ ("file" | "data")) => return Err(Problem::new(422, format!("{name} is given twice"))),
+                name => {
+                    let name = name.unwrap_or_default().chars().take(50).collect::<String>();
+                    return Err(Problem::new(422, format!("the parts must be file and data, got {name:?}")));
+                }
+            }
+        }
+        let (writer, uploaded) = file.ok_or_else(|| Problem::new(422, "file is required"))?;
+        let request = Request::from_json_for(Way::Upload, data.as_deref().unwrap_or(b"{}"))?;
+        writer.finish().await?;
+        let accepted = self.accept(id, account, request, Some(uploaded), self.now()).await;
+        if accepted.is_err() {
+            // Left behind, it would be swept.
+            self.delete_blob(BlobKey::Source(id)).await;
+        }
+        accepted
+    }
+
+    async fn receive(
+        &self,
+        id: JobId,
+        mut part: Field<'_>,
+    ) -> Result<(Box<dyn crate::port::BlobWriter>, Uploaded), Problem> {
+        let allowed = self.engine.limits().source_bytes;
+        let name = part.file_name().filter(|name| !name.is_empty()).map(|name| name.chars().take(255).collect());
+        let mut writer = self.ports.blobs.create(BlobKey::Source(id)).await?;
+        let mut bytes = 0_u64;
+        while let Some(chunk) = part.chunk().await.map_err(broken)? {
+            bytes += chunk.len() as u64;
+            if bytes > allowed {
+                return Err(Problem::too_large("the file", allowed));
+            }
+            writer.write(&chunk).await?;
+        }
+        Ok((writer, Uploaded { bytes, name }))
+    }
+
+    async fn read_data(&self, mut part: Field<'_>) -> Result<Vec<u8>, Problem> {
+        let mut data = Vec::new();
+        while let Some(chunk) = part.chunk().await.map_err(broken)? {
+            data.extend_from_slice(&chunk);
+            if data.len() as u64 > self.settings.json_bytes {
+                return Err(Problem::too_large("data", self.settings.json_bytes));
+            }
+        }
+        Ok(data)
+    }
+
+    /// Reads a JSON body to its end.
+    pub(super) async fn json(&self, body: Incoming) -> Result<Vec<u8>, Problem> {
+        let mut body = pin!(body);
+        let mut text = Vec::new();
+        while let Some(chunk) = std::future::poll_fn(|context| body.as_mut().poll_next(context)).await {
+            let chunk = chunk.map_err(|_| Problem::new(400, "the body broke off"))?;
+            text.extend_from_slice(&chunk);
+            if text.len() as u64 > self.settings.json_bytes {
+                return Err(Problem::too_large("the body", self.settings.json_bytes));
+            }
+        }
+        Ok(text)
+    }
+}
+
+fn pin_stream(body: Incoming) -> impl Stream<Item = Result<Bytes, Box<dyn std::error::Error + Send + Sync>>> + Send {
+    body
+}
+
+/// What is wrong with a multipart body, without echoing any of it.
+fn broken(error: multer::Error) -> Problem {
+    let what = match error {
+        multer::Error::IncompleteFieldData { .. } | multer::Error::IncompleteStream => "ends before its last boundary",
+        multer::Error::IncompleteHeaders | multer::Error::ReadHeaderFailed(_) => "has a part with broken headers",
+        multer::Error::StreamReadFailed(_) => "broke off",
+        _ => "is broken",
+    };
+    Problem::new(400, format!("the multipart body {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_boundary_of_either_kind_is_found() {
+        for (content_type, expected) in [
+            ("multipart/form-data; boundary=abc", Some("abc")),
+            ("Multipart/Form-Data;charset=utf-8; boundary=\"a b\"", Some("a b")),
+            ("multipart/mixed; boundary=abc", Some("abc")),
+            ("multipart/form-data", None),
+            ("multipart/related; boundary=abc", None),
+            ("application/json", None),
+        ] {
+            assert_eq!(boundary(content_type).as_deref(), expected, "{content_type}");
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Jobs and notifications leased, worked on and settled, for as long as the service runs.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use tokio::{
+    sync::{Notify, OwnedSemaphorePermit, Semaphore, watch},
+    task::JoinSet,
+    time::{MissedTickBehavior, interval, timeout},
+};
+use tracing::Instrument;
+
+use super::{Inner, Service};
+use crate::port::{
+    BlobKey,
+    ledger::{Fence, Held, JobId, JobLease, Outcome},
+};
+
+/// How far the service has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Phase {
+    /// Requests are accepted and done.
+    Open,
+    /// What is in hand is finished, nothing new is taken.
+    Closing,
+    /// What is in hand is handed back.
+    Closed,
+}
+
+/// The work of a service on this process. Dropped, it ends at once, and what was in hand is taken up when its lease has
+/// run out.
+#[derive(Debug)]
+#[must_use = "dropped, the work ends"]
+pub struct Running {
+    inner: Arc<Inner>,
+    tasks: JoinSet<()>,
+}
+
+/// The leases in hand, each with the bell that rings when it is lost.
+#[derive(Debug, Default)]
+pub(super) struct InHand(Mutex<BTreeMap<(JobId, Fence), Arc<Notify>>>);
+
+impl InHand {
+    fn take(&self, lease: (JobId, Fence)) -> Hand<'_> {
+        let lost = Arc::<Notify>::default();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(lease, Arc::clone(&lost));
+        Hand { all: self, lease, lost }
+    }
+
+    fn leases(&self) -> Vec<(JobId, Fence)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
+    }
+
+    fn lost(&self, lease: (JobId, Fence)) {
+        if let Some(bell) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&lease) {
+            bell.notify_one();
+        }
+    }
+}
+
+/// A lease in hand until this is dropped, also by a panic: nobody prolongs it then.
+struct Hand<'a> {
+    all: &'a InHand,
+    lease: (JobId, Fence),
+    lost: Arc<Notify>,
+}
+
+impl Drop for Hand<'_> {
+    fn drop(&mut self) {
+        self.all.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.lease);
+    }
+}
+
+impl Service {
+    /// Begins to work on what is accepted, here and by other processes that share the ledger. Needs a tokio runtime with
+    /// timers.
+    pub fn start(&self) -> Running {
+        let mut tasks = JoinSet::new();
+        tasks.spawn(Arc::clone(&self.0).jobs());
+        tasks.spawn(Arc::clone(&self.0).heartbeats());
+        tasks.spawn(Arc::clone(&self.0).notifications());
+        tasks.spawn(Arc::clone(&self.0).sweeps());
+        Running { inner: Arc::clone(&self.0), tasks }
+    }
+}
+
+impl Running {
+    /// Takes nothing new, lets what is in hand finish within `grace`, and hands back the rest, so that others need not
+    /// wait for its leases. Requests that come in are answered 503 from now on.
+    pub async fn shut_down(mut self, grace: Duration) {
+        let mut phase = self.inner.phase.subscribe();
+        self.inner.phase.send_replace(Phase::Closing);
+        let done = phase.wait_for(|phase| *phase == Phase::Closed);
+        // The loop over jobs says itself when nothing is in hand any more.
+        let _ = timeout(grace, done).await;
+        self.inner.phase.send_replace(Phase::Closed);
+        while self.tasks.join_next().await.is_some() {}
+    }
+}
+
+impl Inner {
+    pub(super) fn is_open(&self) -> bool {
+        *self.phase.borrow() == Phase::Open
+    }
+
+    /// Leases jobs while there are hands for them.
+    async fn jobs(self: Arc<Self>) {
+        let hands = Arc::new(Semaphore::new(self.settings.in_hand.max(1)));
+        let mut phase = self.phase.subscribe();
+        let mut work = JoinSet::new();
+        while self.is_open() {
+            let taken = self.take_jobs(&hands, &mut work).await;
+            while work.try_join_next().is_some() {}
+            if taken == 0 {
+                tokio::select! {
+                    () = self.work.notified() => {}
+                    () = tokio::time::sleep(self.settings.poll) => {}
+                    _ = phase.wait_for(|phase| *phase != Phase::Open) => {}
+                }
+            }
+        }
+        while work.join_next().await.is_some() {}
+        self.phase.send_replace(Phase::Closed);
+    }
+
+    /// Begins as many jobs as there are free hands, waiting for the first; answers how many.
+    async fn take_jobs(self: &Arc<Self>, hands: &Arc<Semaphore>, work: &mut JoinSet<()>) -> usize {
+        // The semaphore is never closed.
+        let Ok(first) = Arc::clone(hands).acquire_owned().await else { return 0 };
+        let more = std::iter::from_fn(|| Arc::clone(hands).try_acquire_owned().ok());
+        let free: Vec<OwnedSemaphorePermit> = std::iter::once(first).chain(more).collect();
+        if !self.is_open() {
+            return 0;
+        }
+        let leases = self.ports.ledger.claim(free.len(), self.settings.lease, self.now()).await;
+        let leases = leases.unwrap_or_else(|failure| {
+            tracing::error!(error = &failure as &dyn std::error::Error, "no jobs could be leased");
+            Vec::new()
+        });
+        let taken = leases.len();
+        for (lease, hand) in leases.into_iter().zip(free) {
+            let span = tracing::info_span!("job", id = %lease.id, account = %lease.account, attempt = lease.attempt);
+            let inner = Arc::clone(self);
+            let job = async move {
+                inner.one_job(lease).await;
+                drop(hand);
+            };
+            work.spawn(job.instrument(span));
+        }
+        taken
+    }
+
+    async fn one_job(&self, lease: JobLease) {
+        let hand = self.in_hand.take((lease.id, lease.fence));
+        let begun = self.now();
+        metrics::histogram!("lapidary_wait_seconds").record(begun.since(lease.accepted).as_secs_f64());
+        let mut phase = self.phase.subscribe();
+        let outcome = tokio::select! {
+            outcome = self.work_on(&lease) => outcome,
+            () = hand.lost.notified() => return tracing::warn!("the lease was lost, its work is discarded"),
+            _ = phase.wait_for(|phase| *phase == Phase::Closed) => Outcome::Again { at: begun, counts: false },
+        };
+        let settled = !matches!(outcome, Outcome::Again { .. });
+        let held = self.settle(&lease, outcome).await;
+        drop(hand);
+        if held == Held::Yes && settled {
+            tracing::info!(ms = self.now().since(begun).as_millis() as u64, "settled");
+            if lease.source_bytes.is_some() {
+                self.delete_blob(BlobKey::Source(lease.id)).await;
+            }
+            self.told.notify_one();
+        }
+    }
+
+    /// Settles a job, again and again while the ledger does not answer: the work is done, and the lease is prolonged
+    /// meanwhile.
+    async fn settle(&self, lease: &JobLease, outcome: Outcome) -> Held {
+        loop {
+            match self.ports.ledger.settle(lease.id, lease.fence, outcome.clone(), self.now()).await {
+                Ok(Held::Yes) => return Held::Yes,
+                Ok(Held::Lost) => {
+                    tracing::warn!("the lease was lost, its work is discarded");
+                    self.delete_blob(BlobKey::Result(lease.id, lease.fence)).await;
+                    return Held::Lost;
+                }
+                Err(failure) => {
+                    tracing::error!(error = &failure as &dyn std::error::Error, "a job could not be settled");
+                    if !failure.may_pass || *self.phase.borrow() == Phase::Closed {
+                        return Held::Lost;
+                    }
+                    tokio::time::sleep(self.settings.poll).await;
+                }
+            }
+        }
+    }
+
+    /// Prolongs the leases in hand, and ends the work of those that were lost.
+    async fn heartbeats(self: Arc<Self>) {
+        let mut ticks = interval(self.settings.lease / 3);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        while until_closed(&self.phase, ticks.tick()).await {
+            let held = self.in_hand.leases();
+            if held.is_empty() {
+                continue;
+            }
+            match self.ports.ledger.prolong(&held, self.settings.lease, self.now()).await {
+                Ok(answers) => {
+                    let lost = held.iter().zip(answers).filter(|(_, answer)| *answer == Held::Lost);
+                    lost.for_each(|(lease, _)| self.in_hand.lost(*lease));
+                }
+                Err(failure) => tracing::error!(error = &failure as &dyn std::error::Error, "leases not prolonged"),
+            }
+        }
+    }
+
+    /// Removes what has expired, and what was left behind by processes that died.
+    async fn sweeps(self: Arc<Self>) {
+        const MAX: usize = 20_000;
+        let mut ticks = interval(self.settings.sweep);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        while until_closed(&self.phase, ticks.tick()).await {
+            if let Err(failure) = self.sweep(MAX).await {
+                tracing::error!(error = &failure as &dyn std::error::Error, "not swept");
+            }
+        }
+    }
+
+    pub(super) async fn sweep(&self, max: usize) -> crate::port::Result<()> {
+        let now = self.now();
+        let swept = self.ports.ledger.sweep(now - self.settings.record_life, max, now).await?;
+        for blob in swept.blobs {
+            self.delete_blob(blob).await;
+        }
+        // Younger ones may be on their way to the ledger.
+        let left = self.ports.blobs.older_than(now - self.settings.image_life, max).await?;
+        for blob in self.ports.ledger.orphans(&left).await? {
+            self.delete_blob(blob).await;
+        }
+        self.measure().await.map(drop)
+    }
+
+    pub(super) async fn delete_blob(&self, blob: BlobKey) {
+        if let Err(failure) = self.ports.blobs.delete(blob).await {
+            tracing::warn!(error = &failure as &dyn std::error::Error, %blob, "left for a sweep");
+        }
+    }
+}
+
+/// Waits for `next`; `false` if the service closes before.
+pub(super) async fn until_closed<T>(phase: &watch::Sender<Phase>, next: impl Future<Output = T>) -> bool {
+    let mut phase = phase.subscribe();
+    tokio::select! {
+        _ = phase.wait_for(|phase| *phase == Phase::Closed) => false,
+        _ = next => true,
+    }
+}

@@ -1,0 +1,256 @@
+//! Every code of the interface, with its headers and body.
+
+use futures_util::stream;
+use lapidary::service::Call;
+
+use crate::fixture::{Answer, DATA, FILE, Host, multipart, picture};
+
+const RATE: [&str; 3] = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"];
+
+fn check(answer: &Answer, status: u16, message: &str) {
+    assert_eq!(answer.status, status, "{answer:?}");
+    let json = answer.json();
+    assert_eq!((json["success"].as_bool(), json["code"].as_u64()), (Some(status < 400), Some(status.into())), "{json}");
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+    for name in RATE {
+        assert!(answer.header(name).is_some_and(|value| value.parse::<u64>().is_ok()), "{name} of {answer:?}");
+    }
+    if status >= 400 {
+        assert!(answer.message().contains(message), "{:?} holds no {message:?}", answer.message());
+        assert_eq!(answer.id().len(), 36);
+    }
+}
+
+#[tokio::test]
+async fn an_upload_is_accepted_polled_and_downloaded() {
+    let host = Host::new().await;
+    let accepted = host.upload_picture().await;
+    check(&accepted, 202, "");
+    let waiting = host.result(&accepted.id()).await;
+    check(&waiting, 202, "");
+    assert_eq!((waiting.header("retry-after"), waiting.id()), (Some("1"), accepted.id()));
+    host.work().await;
+    let done = host.result(&accepted.id()).await;
+    check(&done, 200, "");
+    let json = done.json();
+    assert_eq!((json["input"]["name"].as_str(), json["output"]["format"].as_str()), (Some("dots.png"), Some("PNG")));
+    let image = host.download(json["output"]["url"].as_str().unwrap()).await;
+    assert_eq!((image.status, image.header("content-type")), (200, Some("image/png")));
+    assert_eq!(image.bytes.len() as u64, json["output"]["bytes"].as_u64().unwrap());
+    assert_eq!(image.header("x-content-type-options"), Some("nosniff"));
+    assert!(image.header("content-disposition").unwrap().contains("dots.png"));
+    assert_eq!(image.header("cache-control"), Some("private, max-age=3600, immutable"));
+}
+
+#[tokio::test]
+async fn a_fetch_is_accepted_and_done() {
+    let host = Host::new().await;
+    host.fetcher.put("https://example.com/a/dots.png?x", picture());
+    let accepted = host.fetch(r#"{"url":"https://example.com/a/dots.png?x","resize":{"width":8}}"#).await;
+    check(&accepted, 202, "");
+    host.work().await;
+    let done = host.result(&accepted.id()).await;
+    check(&done, 200, "");
+    assert_eq!((&done.json()["input"]["name"], &done.json()["output"]["width"]), (&"dots.png".into(), &8.into()));
+}
+
+#[tokio::test]
+async fn parts_come_in_any_order_and_under_any_type() {
+    let host = Host::new().await;
+    let (file, data) = (picture(), br#"{"optimize":{"compression":"lossless"}}"#.to_vec());
+    let plain = "Content-Disposition: form-data; name=file";
+    let stream = "Content-Disposition: form-data; name=\"file\"; filename=\"\"\r\nContent-Type: application/octet-stream";
+    let json = "content-disposition: form-data; name=\"data\"\r\nContent-Type: application/json";
+    for parts in [
+        vec![(FILE, &file)],
+        vec![(FILE, &file), (DATA, &data)],
+        vec![(DATA, &data), (FILE, &file)],
+        vec![(json, &data), (stream, &file)],
+        vec![(plain, &file)],
+    ] {
+        let parts: Vec<(&str, &[u8])> = parts.iter().map(|(head, content)| (*head, content.as_slice())).collect();
+        check(&host.upload(&parts).await, 202, "");
+        check(&host.upload_as("multipart/mixed; boundary=\"XX\"", &multipart(&parts)).await, 202, "");
+    }
+    host.work().await;
+}
+
+#[tokio::test]
+async fn requests_that_are_wrong_are_refused_with_what_is_wrong() {
+    let host = Host::new().await;
+    let url = r#""url":"https://example.com/a.png""#;
+    for (body, status, message) in [
+        ("", 400, "not readable as JSON"),
+        ("{", 400, "line 1, column 1"),
+        ("[]", 422, "must be an object"),
+        ("{}", 422, "url is required"),
+        (r#"{"url":"ftp://example.com/"}"#, 422, "url must be"),
+        (&format!("{{{url},\"upscale\":{{\"factor\":1.5}}}}"), 422, "upscale.factor must be an integer from 1 to 8, got 1.5"),
+        (&format!("{{{url},\"resize\":{{\"width\":\"wide\"}},\"x\":1}}"), 422, "resize.width must be an integer"),
+        (&format!("{{{url},\"store\":{{\"id\":\"c\",\"bucket\":\"bucket\",\"region\":\"r\"}}}}"), 422, "store.id must be"),
+    ] {
+        check(&host.fetch(body).await, status, message);
+    }
+    let both = host.fetch(&format!("{{{url},\"resize\":{{\"width\":0}},\"upscale\":{{\"factor\":9}}}}")).await;
+    assert!(both.message().contains("resize.width") && both.message().contains("upscale.factor"));
+}
+
+#[tokio::test]
+async fn uploads_that_are_wrong_are_refused_with_what_is_wrong() {
+    let host = Host::new().await;
+    let file = picture();
+    let other = "Content-Disposition: form-data; name=\"image\"";
+    for (parts, status, message) in [
+        (vec![], 422, "file is required"),
+        (vec![(DATA, &b"{}"[..])], 422, "file is required"),
+        (vec![(FILE, &file[..]), (FILE, &file[..])], 422, "file is given twice"),
+        (vec![(FILE, &file[..]), (DATA, b"{"), ], 400, "not readable as JSON"),
+        (vec![(FILE, &file[..]), (DATA, br#"{"url":"https://example.com/a.png"}"#)], 422, "url must not be given"),
+        (vec![(FILE, &file[..]), (DATA, br#"{"optimize":{"quality":0}}"#)], 422, "optimize.quality must be"),
+        (vec![(other, &file[..])], 422, "the parts must be file and data, got \"image\""),
+    ] {
+        check(&host.upload(&parts).await, status, message);
+    }
+    let cut = &multipart(&[(FILE, &file)])[..100];
+    check(&host.upload_as("multipart/form-data; boundary=XX", cut).await, 400, "multipart");
+    check(&host.upload_as("multipart/form-data", &file).await, 415, "multipart/form-data");
+    check(&host.upload_as("image/png", &file).await, 415, "multipart/form-data");
+    assert_eq!(host.blobs.len(), 0, "a refused upload leaves nothing behind");
+}
+
+#[tokio::test]
+async fn an_upload_over_the_limit_is_refused_while_it_comes_in() {
+    let host = Host::new().await;
+    let head = b"--XX\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\n".to_vec();
+    let endless = std::iter::once(head).chain(std::iter::repeat_with(|| vec![7; 1 << 20]));
+    let body = Box::pin(stream::iter(endless.map(|chunk| Ok(chunk.into()))));
+    let bearer = host.bearer();
+    let call = Call {
+        method: "POST",
+        path: "/1.0/upload",
+        secure: true,
+        authorization: Some(&bearer),
+        content_type: Some("multipart/form-data; boundary=XX"),
+        content_length: None,
+    };
+    let answer = host.service.answer(call, body).await;
+    assert_eq!(answer.status, 413);
+    assert_eq!(host.blobs.len(), 0);
+    let long = Call { content_length: Some(34 << 20), ..call };
+    check(&host.send(long, vec![]).await, 413, "the file has more than 33554432 bytes");
+}
+
+#[tokio::test]
+async fn who_has_no_valid_key_is_refused() {
+    let host = Host::new().await;
+    let call = Call { method: "GET", path: "/1.0/account", secure: true, ..Call::default() };
+    for authorization in [None, Some("Bearer lap_wrong"), Some("Basic !"), Some("Digest x"), Some("")] {
+        let answer = host.send(Call { authorization, ..call }, vec![]).await;
+        check(&answer, 401, "API key");
+        let schemes = answer.header("www-authenticate").unwrap();
+        assert!(schemes.contains("Basic") && schemes.contains("Bearer"));
+        assert_eq!(answer.header("x-ratelimit-remaining"), Some("100000"), "nothing is counted");
+    }
+}
+
+#[tokio::test]
+async fn either_scheme_opens_and_plain_http_does_not() {
+    use base64::Engine as _;
+    let host = Host::new().await;
+    let basic = base64::engine::general_purpose::STANDARD.encode(format!("{}:", host.key));
+    let basic = format!("Basic {basic}");
+    let call = Call { method: "GET", path: "/1.0/account", secure: true, authorization: Some(&basic), ..Call::default() };
+    check(&host.send(call, vec![]).await, 200, "");
+    check(&host.send(Call { secure: false, ..call }, vec![]).await, 403, "HTTPS");
+    let account = host.get("/1.0/account").await;
+    assert_eq!(
+        account.json(),
+        serde_json::json!({"success": true, "code": 200, "subscription": {"name": "gold"},
+            "credits": {"total": 1000, "used": 0, "remaining": 1000}})
+    );
+}
+
+#[tokio::test]
+async fn paths_and_methods_of_no_endpoint_are_told_so() {
+    let host = Host::new().await;
+    for path in ["/", "/1.0", "/1.0/results", "/2.0/account", "/1.0/account/", "/volatile"] {
+        check(&host.get(path).await, 404, "nothing");
+    }
+    let bearer = host.bearer();
+    for (method, path, allowed) in
+        [("GET", "/1.0/fetch", "POST"), ("PUT", "/1.0/upload", "POST"), ("DELETE", "/1.0/account", "GET, HEAD")]
+    {
+        let call = Call { method, path, secure: true, authorization: Some(&bearer), ..Call::default() };
+        let answer = host.send(call, vec![]).await;
+        check(&answer, 405, "method");
+        assert_eq!(answer.header("allow"), Some(allowed));
+    }
+}
+
+#[tokio::test]
+async fn ids_that_are_not_the_accounts_own_are_unknown() {
+    let host = Host::new().await;
+    let mine = host.upload_picture().await.id();
+    let other = host.service.admin().open_account("other", "gold", 1).await.unwrap().account;
+    let key = host.service.admin().new_key(other).await.unwrap();
+    let bearer = format!("Bearer {}", key.expose());
+    let path = format!("/1.0/results/{mine}");
+    let call = Call { method: "GET", path: &path, secure: true, authorization: Some(&bearer), ..Call::default() };
+    check(&host.send(call, vec![]).await, 404, "no request");
+    for id in ["", "x", "00000000-0000-0000-0000-000000000000", &mine.to_uppercase(), &format!("{mine}/")] {
+        check(&host.result(id).await, 404, "no request");
+    }
+}
+
+#[tokio::test]
+async fn a_disabled_account_is_refused_and_an_enabled_one_is_not() {
+    let host = Host::new().await;
+    host.service.admin().set_disabled(host.account, true).await.unwrap();
+    check(&host.get("/1.0/account").await, 403, "disabled");
+    host.service.admin().set_disabled(host.account, false).await.unwrap();
+    host.clock.advance(std::time::Duration::from_secs(2));
+    check(&host.get("/1.0/account").await, 200, "");
+}
+
+#[tokio::test]
+async fn credits_are_reserved_charged_and_given_back() {
+    let host = Host::with(|_| {}, 2).await;
+    let good = host.upload_picture().await;
+    let bad = host.upload(&[(FILE, b"no picture")]).await;
+    check(&bad, 202, "");
+    check(&host.upload_picture().await, 402, "0 credits");
+    host.work().await;
+    check(&host.result(&good.id()).await, 200, "");
+    check(&host.result(&bad.id()).await, 422, "format");
+    let credits = host.get("/1.0/account").await.json()["credits"].clone();
+    assert_eq!(credits, serde_json::json!({"total": 2, "used": 1, "remaining": 1}));
+    check(&host.upload_picture().await, 202, "");
+}
+
+#[tokio::test]
+async fn a_full_queue_and_a_closing_service_ask_to_come_back() {
+    let host = Host::with(|settings| settings.capacity.jobs = 1, 10).await;
+    check(&host.upload_picture().await, 202, "");
+    let full = host.upload_picture().await;
+    check(&full, 503, "queue is full");
+    assert!(full.header("retry-after").is_some());
+    assert_eq!(host.blobs.len(), 1, "the refused source is gone");
+    host.work().await;
+    let closed = host.upload_picture().await;
+    check(&closed, 503, "shutting down");
+}
+
+#[tokio::test]
+async fn the_rate_is_counted_down_for_every_answer_and_begins_anew() {
+    let host = Host::with(|settings| settings.rate_limit = 5, 10).await;
+    for left in (0..5).rev() {
+        let answer = host.get(if left % 2 == 0 { "/1.0/account" } else { "/nothing" }).await;
+        assert_eq!(answer.header("x-ratelimit-remaining"), Some(left.to_string().as_str()));
+        assert_eq!(answer.header("x-ratelimit-limit"), Some("5"));
+    }
+    let over = host.get("/1.0/account").await;
+    check(&over, 429, "in 900 seconds");
+    assert_eq!((over.header("retry-after"), over.header("x-ratelimit-reset")), (Some("900"), Some("900")));
+    host.clock.advance(std::time::Duration::from_secs(900));
+    check(&host.get("/1.0/account").await, 200, "");
+}
