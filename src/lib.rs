@@ -25,6 +25,8 @@
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used, clippy::disallowed_methods)]
 
 #[cfg(feature = "service")]
+pub mod adapter;
+#[cfg(feature = "service")]
 mod clock;
 pub mod codec;
 mod control;

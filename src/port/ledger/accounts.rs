@@ -101,7 +101,8 @@ pub struct RateGrant {
 /// Who may ask for work, how much, and how fast.
 ///
 /// A month of credits is a calendar month in UTC ([`Timestamp::next_month`]). A charge belongs to the month in which its
-/// request was accepted: one that completes after the turn takes nothing from the new month.
+/// request was accepted: one that completes after the turn takes nothing from the new month. What is reserved is thus the
+/// sum of the costs of the unfinished jobs that were accepted in the present month.
 #[async_trait]
 pub trait Accounts: fmt::Debug + Send + Sync {
     /// Makes an account. `false` if the name is taken by another; the same id again changes nothing.
@@ -126,7 +127,7 @@ pub trait Accounts: fmt::Debug + Send + Sync {
     /// An account's webhook secrets.
     async fn secrets(&self, account: AccountId) -> Result<Option<SealedSecrets>>;
 
-    /// Gives an account a key.
+    /// Gives an account a key. `false` also if it is another account's.
     async fn add_key(&self, account: AccountId, key: KeyMac, now: Timestamp) -> Result<bool>;
 
     /// Takes a key away; `false` if there was none.
@@ -148,8 +149,7 @@ pub trait Accounts: fmt::Debug + Send + Sync {
     async fn remove_connector(&self, account: AccountId, id: &str) -> Result<bool>;
 
     /// Takes up to `want` requests out of a key's window of `limit` requests per `window`. A window begins with the first
-    /// request after the last one's end; one that began after `now` has ended. Never grants more than `limit` in a
-    /// window.
+    /// request after the last one's end. Never grants more than `limit` in a window. Sweeps remove ended windows.
     async fn take_rate(
         &self,
         key: KeyMac,

@@ -56,12 +56,12 @@ pub enum Accepted {
     Before,
 }
 
-/// Why a job was not accepted; nothing is stored or reserved then.
+/// Why a job was not accepted; nothing is stored or reserved then. The first that holds of closed, without credits, full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
     /// The quota is used up or reserved.
     NoCredits {
-        /// What is left of it.
+        /// What is left of it: neither charged nor reserved.
         remaining: u64,
     },
     /// Too much waits already.
@@ -145,7 +145,7 @@ pub struct Image {
 pub enum Standing {
     /// Waiting to be leased.
     Accepted,
-    /// Leased.
+    /// Leased; also when the lease has run out, until the next.
     Processing,
     /// Settled for good.
     Settled {
@@ -177,9 +177,9 @@ pub struct Swept {
 /// How much there is to do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Load {
-    /// Jobs that wait.
+    /// Jobs that are [accepted](Standing::Accepted).
     pub waiting: u64,
-    /// Jobs that are leased.
+    /// Jobs in [processing](Standing::Processing).
     pub leased: u64,
     /// Bytes of the uploaded sources of both.
     pub source_bytes: u64,
@@ -198,8 +198,9 @@ pub trait Jobs: std::fmt::Debug + Send + Sync {
     async fn accept(&self, job: NewJob, capacity: Capacity, now: Timestamp) -> Result<Result<Accepted, Refusal>>;
 
     /// Leases up to `max` jobs until `now + lease`: ones that wait and are due, and ones whose lease ran out. Accounts take
-    /// turns, each with its oldest due job, so that many jobs of one do not delay the first of another. No job is leased
-    /// to two holders at a time.
+    /// turns, so that many jobs of one do not delay the first of another: next is the account that was leased a job the
+    /// longest ago, with the first accepted of its due jobs. No job is leased to two holders at a time. What an earlier
+    /// call found due stays due, whatever the clock does.
     async fn claim(&self, max: usize, lease: Duration, now: Timestamp) -> Result<Vec<JobLease>>;
 
     /// Prolongs leases until `now + lease`; answers in the order of `held`.
@@ -207,7 +208,7 @@ pub trait Jobs: std::fmt::Debug + Send + Sync {
 
     /// Ends a lease; for good with the charge or release of its credits and, where it has a hook, the notification that
     /// becomes due after its delay, all in one step. Settled again with the same fence: [`Held::Yes`], and nothing more
-    /// happens. A lease that ran out but went to nobody else is still held.
+    /// happens, also if the outcome is another. A lease that ran out but went to nobody else is still held.
     async fn settle(&self, job: JobId, fence: Fence, outcome: Outcome, now: Timestamp) -> Result<Held>;
 
     /// A job of this account; `None` if it has none of that id, or its record is gone.
@@ -216,12 +217,12 @@ pub trait Jobs: std::fmt::Debug + Send + Sync {
     /// The image at an address; `None` from its expiry on.
     async fn image(&self, link: Link, now: Timestamp) -> Result<Option<Image>>;
 
-    /// Forgets up to `max` expired images, and up to `max` records settled before `settled_before` whose images are gone
-    /// and whose notifications are delivered or given up.
+    /// Forgets up to `max` expired images, and up to `max` records settled before `settled_before` whose images are
+    /// forgotten and whose notifications are delivered or given up.
     async fn sweep(&self, settled_before: Timestamp, max: usize, now: Timestamp) -> Result<Swept>;
 
-    /// Those of `blobs` that are neither the source of an unfinished job nor an unexpired image nor the result under a
-    /// present lease.
+    /// Those of `blobs` that are neither the source of an unfinished job nor an image that no sweep has forgotten nor the
+    /// result under a present lease, in their order.
     async fn orphans(&self, blobs: &[BlobKey]) -> Result<Vec<BlobKey>>;
 
     /// How much there is to do.

@@ -1,9 +1,15 @@
 //! The one durable state.
 //!
 //! Every method is one atomic step, durable (against loss of power, where the adapter is) when it returns, and
-//! repeatable: called again after its answer was lost, it changes nothing more and answers alike. Methods take the time;
-//! within one ledger it may stand still and jump. After a jump backwards leases end and rate windows begin anew, since no
-//! living holder can have them from the future.
+//! repeatable: called again after its answer was lost, it changes nothing more and answers alike. Where a lost answer
+//! held something, that comes back another way: leases run out, images that a sweep forgot are [orphans](Jobs::orphans),
+//! a rate window ends. What removes something answers whether it was there.
+//!
+//! Methods take the time; within one ledger it may stand still, come out of order by up to [`SKEW`], and jump. After a jump
+//! backwards by more than that, leases end and rate windows begin anew, since no living holder can have them from the
+//! future; months never turn back.
+//!
+//! Numbers and milliseconds are kept up to 2^63-1; what is beyond is kept as that.
 //!
 //! Texts and bytes named `sealed` are ciphertext; a ledger never sees a secret.
 
@@ -11,7 +17,7 @@ mod accounts;
 mod jobs;
 mod outbox;
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use uuid::Uuid;
 
@@ -22,6 +28,10 @@ pub use jobs::{
     Accepted, Capacity, Image, JobLease, JobView, Jobs, Link, Load, NewHook, NewJob, Outcome, Refusal, Standing, Swept,
 };
 pub use outbox::{Delivery, DeliveryState, HookLease, HookOutcome, Outbox};
+
+/// How much later than `now` a lease or a rate window may have begun and still be believed: callers read the clock before
+/// they wait for the ledger, and the clocks of several hosts differ.
+pub const SKEW: Duration = Duration::from_secs(60);
 
 /// Jobs, outbox and accounts in one place, since some steps span them.
 pub trait Ledger: Jobs + Outbox + Accounts {}

@@ -78,13 +78,13 @@ pub struct Delivery {
 /// Notifications that are to be delivered, one for each settled job with a hook.
 #[async_trait]
 pub trait Outbox: fmt::Debug + Send + Sync {
-    /// Leases up to `max` deliveries until `now + lease`: ones that are due, the longest due first, and ones whose lease
-    /// ran out; never more than `per_lane` of one lane at a time, earlier leases that still run included, so that a
+    /// Leases up to `max` deliveries until `now + lease`: ones that are due and ones whose lease ran out, the longest due
+    /// first; never more than `per_lane` of one lane at a time, earlier leases that still run included, so that a
     /// slow receiver does not hold up the others.
     async fn claim_hooks(&self, max: usize, per_lane: usize, lease: Duration, now: Timestamp)
     -> Result<Vec<HookLease>>;
 
-    /// Ends a delivery's lease. `note` goes to its attempts, of which the last 20 are kept, except with
+    /// Ends a delivery's lease, as [`Jobs::settle`](super::Jobs::settle) does a job's. `note` goes to its attempts, of which the last 20 are kept, except with
     /// [`HookOutcome::HandedBack`].
     async fn settle_hook(
         &self,
@@ -95,9 +95,10 @@ pub trait Outbox: fmt::Debug + Send + Sync {
         now: Timestamp,
     ) -> Result<Held>;
 
-    /// The latest deliveries of an account, the newest job first, up to `max`.
+    /// The latest deliveries of an account, the one of its last accepted job first, up to `max`.
     async fn deliveries(&self, account: AccountId, max: usize) -> Result<Vec<Delivery>>;
 
-    /// Makes a dead delivery due again, its failures forgotten; `false` if there is none such.
+    /// Makes a dead delivery due again, its failures forgotten; one that is still pending stays as it is. `false` if there
+    /// is neither.
     async fn replay(&self, account: AccountId, job: JobId, now: Timestamp) -> Result<bool>;
 }

@@ -1,0 +1,3 @@
+//! Ports, made of what lies outside.
+
+pub mod memory;
