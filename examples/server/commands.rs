@@ -4,7 +4,10 @@ use std::{io::BufRead, time::Duration};
 
 use anyhow::{Context, Result, bail};
 use lapidary::{
-    port::{Credentials, ledger::{Account, AccountId, DeliveryState}},
+    port::{
+        Credentials,
+        ledger::{Account, AccountId, DeliveryState},
+    },
     request::{Provider, Secret},
     service::Admin,
 };
@@ -19,7 +22,11 @@ pub(crate) async fn administer(admin: Admin<'_>, words: &[String], options: &Opt
         ["account", "disable", name] => Ok(admin.set_disabled(id(admin, name).await?, true).await?),
         ["account", "enable", name] => Ok(admin.set_disabled(id(admin, name).await?, false).await?),
         ["key", "revoke", key] => {
-            if admin.revoke_key(key).await? { Ok(()) } else { bail!("there is no such key") }
+            if admin.revoke_key(key).await? {
+                Ok(())
+            } else {
+                bail!("there is no such key")
+            }
         }
         ["key", name] => {
             println!("{}", admin.new_key(id(admin, name).await?).await?.expose());
@@ -100,7 +107,8 @@ async fn add(admin: Admin<'_>, name: &str, connector: &str, provider: &str) -> R
         let line = lines.next().transpose()?.unwrap_or_default();
         if line.trim().is_empty() { bail!("standard input must hold the {what}") } else { Ok(line.trim().into()) }
     };
-    let credentials = Credentials { provider, key: line("key in its first line")?, secret: line("secret in its second line")? };
+    let credentials =
+        Credentials { provider, key: line("key in its first line")?, secret: line("secret in its second line")? };
     Ok(admin.put_connector(account, connector, &credentials).await?)
 }
 

@@ -51,7 +51,9 @@ impl Data {
             write_private(&path, hex(&fresh).as_bytes())?;
         }
         let text = fs::read_to_string(&path)?;
-        let Some([key, pepper]) = unhex(text.trim()) else { bail!("{} does not hold 64 bytes in hexadecimal", path.display()) };
+        let Some([key, pepper]) = unhex(text.trim()) else {
+            bail!("{} does not hold 64 bytes in hexadecimal", path.display())
+        };
         Ok(Keyring::new(key, pepper))
     }
 }

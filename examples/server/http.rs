@@ -95,13 +95,7 @@ pub(crate) async fn serve(
 }
 
 /// Tells TLS from plain HTTP by the first byte, so that the latter gets its 403 and not a broken connection.
-async fn connection(
-    stream: TcpStream,
-    address: SocketAddr,
-    tls: TlsAcceptor,
-    routes: Router,
-    watcher: Watcher,
-) {
+async fn connection(stream: TcpStream, address: SocketAddr, tls: TlsAcceptor, routes: Router, watcher: Watcher) {
     let _ = stream.set_nodelay(true);
     let mut first = [0];
     let Ok(Ok(1)) = timeout(PATIENCE, stream.peek(&mut first)).await else { return };
@@ -142,7 +136,8 @@ fn routes(front: Front) -> Router {
 }
 
 fn is_secure(front: &Front, peer: Peer, headers: &HeaderMap) -> bool {
-    let forwarded = headers.get("x-forwarded-proto").is_some_and(|proto| proto.as_bytes().eq_ignore_ascii_case(b"https"));
+    let forwarded =
+        headers.get("x-forwarded-proto").is_some_and(|proto| proto.as_bytes().eq_ignore_ascii_case(b"https"));
     peer.encrypted || front.behind_proxy && forwarded
 }
 

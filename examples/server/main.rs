@@ -78,13 +78,12 @@ fn world(options: &Options) -> Result<World> {
 async fn serve(options: &Options) -> Result<()> {
     let metrics: PrometheusHandle = PrometheusBuilder::new().install_recorder()?;
     let data = Data::open(&options.data)?;
-    let listener = TcpListener::bind(options.listen).await.with_context(|| format!("cannot listen at {}", options.listen))?;
+    let listener =
+        TcpListener::bind(options.listen).await.with_context(|| format!("cannot listen at {}", options.listen))?;
     let address = listener.local_addr()?;
     let public_url = options.public_url.clone().unwrap_or_else(|| format!("https://{address}"));
-    let (certificate, key) = options
-        .certificate
-        .clone()
-        .unwrap_or_else(|| (data.path("certificate.pem"), data.path("certificate.key.pem")));
+    let (certificate, key) =
+        options.certificate.clone().unwrap_or_else(|| (data.path("certificate.pem"), data.path("certificate.key.pem")));
     tls::ensure_certificate(&certificate, &key)?;
     let acceptor = tls::acceptor(&certificate, &key)?;
     let service = data.service(settings(options, public_url.clone()), world(options)?)?;
@@ -120,7 +119,9 @@ fn greet(public_url: &str, key: &Option<String>, options: &Options, address: Soc
     println!("  data            {}", options.data.display());
     println!("  documentation   {public_url}/docs");
     match key {
-        Some(key) => println!("  API key         {key}  (account `default`; kept in first-key until you delete that file)"),
+        Some(key) => {
+            println!("  API key         {key}  (account `default`; kept in first-key until you delete that file)")
+        }
         None => println!("  API key         make one: server key NAME --data {}", options.data.display()),
     }
     if options.allow_private {

@@ -24,8 +24,6 @@ mod response;
 mod seal;
 mod settings;
 mod submit;
-#[cfg(test)]
-mod tests;
 mod upload;
 mod volatile;
 pub mod webhook;

@@ -1,8 +1,11 @@
 //! Uploads: multipart bodies whose file goes to the blobs while it comes in.
 
-use std::{pin::pin, sync::Arc};
+use std::{
+    pin::{Pin, pin},
+    sync::Arc,
+    task::{Context, Poll},
+};
 
-use bytes::Bytes;
 use futures_core::Stream;
 use multer::{Field, Multipart};
 
@@ -37,7 +40,7 @@ impl Inner {
         body: Incoming,
     ) -> Result<(), Problem> {
         let _slot = self.uploads.try_acquire().map_err(|_| Problem::busy("too many uploads are on their way"))?;
-        let mut parts = Multipart::new(pin_stream(body), boundary);
+        let mut parts = Multipart::new(Paced { body, paused: true }, boundary);
         let (mut data, mut file) = (None, None);
         while let Some(part) = parts.next_field().await.map_err(broken)? {
             match part.name() {
@@ -106,8 +109,26 @@ impl Inner {
     }
 }
 
-fn pin_stream(body: Incoming) -> impl Stream<Item = Result<Bytes, Box<dyn std::error::Error + Send + Sync>>> + Send {
-    body
+/// A body that gives one chunk at a time: multer reads on for as long as something is ready, and would hold a whole file
+/// in memory.
+struct Paced {
+    body: Incoming,
+    paused: bool,
+}
+
+impl Stream for Paced {
+    type Item = <Incoming as Stream>::Item;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if !self.paused {
+            self.paused = true;
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let next = self.body.as_mut().poll_next(context);
+        self.paused = next.is_pending();
+        next
+    }
 }
 
 /// What is wrong with a multipart body, without echoing any of it.

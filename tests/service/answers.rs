@@ -1,7 +1,7 @@
 //! Every code of the interface, with its headers and body.
 
 use futures_util::stream;
-use lapidary::service::Call;
+use lapidary::{Clock, port::Accounts, adapter::memory::Served, service::Call};
 
 use crate::fixture::{Answer, DATA, FILE, Host, multipart, picture};
 
@@ -21,7 +21,7 @@ fn check(answer: &Answer, status: u16, message: &str) {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_upload_is_accepted_polled_and_downloaded() {
     let host = Host::new().await;
     let accepted = host.upload_picture().await;
@@ -42,10 +42,10 @@ async fn an_upload_is_accepted_polled_and_downloaded() {
     assert_eq!(image.header("cache-control"), Some("private, max-age=3600, immutable"));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_fetch_is_accepted_and_done() {
     let host = Host::new().await;
-    host.fetcher.put("https://example.com/a/dots.png?x", picture());
+    host.fetcher.serve(&"https://example.com/a/dots.png?x".into(), Served::Body(picture()));
     let accepted = host.fetch(r#"{"url":"https://example.com/a/dots.png?x","resize":{"width":8}}"#).await;
     check(&accepted, 202, "");
     host.work().await;
@@ -54,12 +54,13 @@ async fn a_fetch_is_accepted_and_done() {
     assert_eq!((&done.json()["input"]["name"], &done.json()["output"]["width"]), (&"dots.png".into(), &8.into()));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn parts_come_in_any_order_and_under_any_type() {
     let host = Host::new().await;
     let (file, data) = (picture(), br#"{"optimize":{"compression":"lossless"}}"#.to_vec());
     let plain = "Content-Disposition: form-data; name=file";
-    let stream = "Content-Disposition: form-data; name=\"file\"; filename=\"\"\r\nContent-Type: application/octet-stream";
+    let stream =
+        "Content-Disposition: form-data; name=\"file\"; filename=\"\"\r\nContent-Type: application/octet-stream";
     let json = "content-disposition: form-data; name=\"data\"\r\nContent-Type: application/json";
     for parts in [
         vec![(FILE, &file)],
@@ -75,7 +76,7 @@ async fn parts_come_in_any_order_and_under_any_type() {
     host.work().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn requests_that_are_wrong_are_refused_with_what_is_wrong() {
     let host = Host::new().await;
     let url = r#""url":"https://example.com/a.png""#;
@@ -85,9 +86,17 @@ async fn requests_that_are_wrong_are_refused_with_what_is_wrong() {
         ("[]", 422, "must be an object"),
         ("{}", 422, "url is required"),
         (r#"{"url":"ftp://example.com/"}"#, 422, "url must be"),
-        (&format!("{{{url},\"upscale\":{{\"factor\":1.5}}}}"), 422, "upscale.factor must be an integer from 1 to 8, got 1.5"),
+        (
+            &format!("{{{url},\"upscale\":{{\"factor\":1.5}}}}"),
+            422,
+            "upscale.factor must be a positive integer from 1 to 8, got 1.5",
+        ),
         (&format!("{{{url},\"resize\":{{\"width\":\"wide\"}},\"x\":1}}"), 422, "resize.width must be an integer"),
-        (&format!("{{{url},\"store\":{{\"id\":\"c\",\"bucket\":\"bucket\",\"region\":\"r\"}}}}"), 422, "store.id must be"),
+        (
+            &format!("{{{url},\"store\":{{\"id\":\"c\",\"bucket\":\"bucket\",\"region\":\"r\"}}}}"),
+            422,
+            "store.id must be",
+        ),
     ] {
         check(&host.fetch(body).await, status, message);
     }
@@ -95,7 +104,7 @@ async fn requests_that_are_wrong_are_refused_with_what_is_wrong() {
     assert!(both.message().contains("resize.width") && both.message().contains("upscale.factor"));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn uploads_that_are_wrong_are_refused_with_what_is_wrong() {
     let host = Host::new().await;
     let file = picture();
@@ -104,7 +113,7 @@ async fn uploads_that_are_wrong_are_refused_with_what_is_wrong() {
         (vec![], 422, "file is required"),
         (vec![(DATA, &b"{}"[..])], 422, "file is required"),
         (vec![(FILE, &file[..]), (FILE, &file[..])], 422, "file is given twice"),
-        (vec![(FILE, &file[..]), (DATA, b"{"), ], 400, "not readable as JSON"),
+        (vec![(FILE, &file[..]), (DATA, b"{")], 400, "not readable as JSON"),
         (vec![(FILE, &file[..]), (DATA, br#"{"url":"https://example.com/a.png"}"#)], 422, "url must not be given"),
         (vec![(FILE, &file[..]), (DATA, br#"{"optimize":{"quality":0}}"#)], 422, "optimize.quality must be"),
         (vec![(other, &file[..])], 422, "the parts must be file and data, got \"image\""),
@@ -115,10 +124,10 @@ async fn uploads_that_are_wrong_are_refused_with_what_is_wrong() {
     check(&host.upload_as("multipart/form-data; boundary=XX", cut).await, 400, "multipart");
     check(&host.upload_as("multipart/form-data", &file).await, 415, "multipart/form-data");
     check(&host.upload_as("image/png", &file).await, 415, "multipart/form-data");
-    assert_eq!(host.blobs.len(), 0, "a refused upload leaves nothing behind");
+    assert_eq!(host.blobs().await, 0, "a refused upload leaves nothing behind");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_upload_over_the_limit_is_refused_while_it_comes_in() {
     let host = Host::new().await;
     let head = b"--XX\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\n".to_vec();
@@ -135,12 +144,12 @@ async fn an_upload_over_the_limit_is_refused_while_it_comes_in() {
     };
     let answer = host.service.answer(call, body).await;
     assert_eq!(answer.status, 413);
-    assert_eq!(host.blobs.len(), 0);
+    assert_eq!(host.blobs().await, 0);
     let long = Call { content_length: Some(34 << 20), ..call };
     check(&host.send(long, vec![]).await, 413, "the file has more than 33554432 bytes");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn who_has_no_valid_key_is_refused() {
     let host = Host::new().await;
     let call = Call { method: "GET", path: "/1.0/account", secure: true, ..Call::default() };
@@ -153,13 +162,14 @@ async fn who_has_no_valid_key_is_refused() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn either_scheme_opens_and_plain_http_does_not() {
     use base64::Engine as _;
     let host = Host::new().await;
     let basic = base64::engine::general_purpose::STANDARD.encode(format!("{}:", host.key));
     let basic = format!("Basic {basic}");
-    let call = Call { method: "GET", path: "/1.0/account", secure: true, authorization: Some(&basic), ..Call::default() };
+    let call =
+        Call { method: "GET", path: "/1.0/account", secure: true, authorization: Some(&basic), ..Call::default() };
     check(&host.send(call, vec![]).await, 200, "");
     check(&host.send(Call { secure: false, ..call }, vec![]).await, 403, "HTTPS");
     let account = host.get("/1.0/account").await;
@@ -170,7 +180,7 @@ async fn either_scheme_opens_and_plain_http_does_not() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn paths_and_methods_of_no_endpoint_are_told_so() {
     let host = Host::new().await;
     for path in ["/", "/1.0", "/1.0/results", "/2.0/account", "/1.0/account/", "/volatile"] {
@@ -187,7 +197,7 @@ async fn paths_and_methods_of_no_endpoint_are_told_so() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn ids_that_are_not_the_accounts_own_are_unknown() {
     let host = Host::new().await;
     let mine = host.upload_picture().await.id();
@@ -202,7 +212,7 @@ async fn ids_that_are_not_the_accounts_own_are_unknown() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_disabled_account_is_refused_and_an_enabled_one_is_not() {
     let host = Host::new().await;
     host.service.admin().set_disabled(host.account, true).await.unwrap();
@@ -212,7 +222,7 @@ async fn a_disabled_account_is_refused_and_an_enabled_one_is_not() {
     check(&host.get("/1.0/account").await, 200, "");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn credits_are_reserved_charged_and_given_back() {
     let host = Host::with(|_| {}, 2).await;
     let good = host.upload_picture().await;
@@ -224,23 +234,24 @@ async fn credits_are_reserved_charged_and_given_back() {
     check(&host.result(&bad.id()).await, 422, "format");
     let credits = host.get("/1.0/account").await.json()["credits"].clone();
     assert_eq!(credits, serde_json::json!({"total": 2, "used": 1, "remaining": 1}));
-    check(&host.upload_picture().await, 202, "");
+    let left = host.ledger.account(host.account, host.clock.now()).await.unwrap().unwrap().credits;
+    assert_eq!(left.reserved, 0);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_full_queue_and_a_closing_service_ask_to_come_back() {
     let host = Host::with(|settings| settings.capacity.jobs = 1, 10).await;
     check(&host.upload_picture().await, 202, "");
     let full = host.upload_picture().await;
     check(&full, 503, "queue is full");
     assert!(full.header("retry-after").is_some());
-    assert_eq!(host.blobs.len(), 1, "the refused source is gone");
+    assert_eq!(host.blobs().await, 1, "the refused source is gone");
     host.work().await;
     let closed = host.upload_picture().await;
     check(&closed, 503, "shutting down");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_rate_is_counted_down_for_every_answer_and_begins_anew() {
     let host = Host::with(|settings| settings.rate_limit = 5, 10).await;
     for left in (0..5).rev() {

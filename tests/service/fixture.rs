@@ -5,13 +5,28 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use futures_util::stream;
 use lapidary::{
-    Engine,
-    adapter::memory::{self, MemoryBlobs, MemoryFetcher, MemoryLedger, MemoryNotifier, MemoryStorage},
-    port::{Ports, collect, ledger::AccountId},
+    Clock, Engine,
+    adapter::memory::{MemoryBlobs, MemoryFetcher, MemoryLedger, MemoryNotifier, MemoryStorage},
+    port::{Blobs, Ports, collect, ledger::AccountId},
     service::{Body, Call, Keyring, Opened, Running, Service, Settings},
-    testing::ManualClock,
 };
 use serde_json::Value;
+
+#[derive(Debug, Default)]
+pub struct ManualClock(std::sync::atomic::AtomicU64);
+impl ManualClock {
+    pub fn new() -> Self {
+        Self(1_800_000_000_000.into())
+    }
+    pub fn advance(&self, by: Duration) {
+        self.0.fetch_add(by.as_millis() as u64, std::sync::atomic::Ordering::SeqCst);
+    }
+}
+impl lapidary::Clock for ManualClock {
+    fn now(&self) -> lapidary::Timestamp {
+        lapidary::Timestamp::from_millis(self.0.load(std::sync::atomic::Ordering::SeqCst))
+    }
+}
 
 /// The parts of a host.
 pub struct Host {
@@ -60,7 +75,7 @@ impl Host {
 
     pub async fn with(change: impl FnOnce(&mut Settings), credits: u64) -> Self {
         let clock = Arc::new(ManualClock::new());
-        let (ledger, blobs) = (Arc::new(MemoryLedger::new()), Arc::new(MemoryBlobs::new(clock.clone())));
+        let (ledger, blobs) = (Arc::new(MemoryLedger::new()), Arc::new(MemoryBlobs::new(1 << 30, clock.clone())));
         let (fetcher, storage) = (Arc::new(MemoryFetcher::new()), Arc::new(MemoryStorage::new()));
         let notifier = Arc::new(MemoryNotifier::new());
         let ports = Ports {
@@ -97,7 +112,8 @@ impl Host {
 
     pub async fn get(&self, path: &str) -> Answer {
         let bearer = self.bearer();
-        self.send(Call { method: "GET", path, secure: true, authorization: Some(&bearer), ..Call::default() }, vec![]).await
+        self.send(Call { method: "GET", path, secure: true, authorization: Some(&bearer), ..Call::default() }, vec![])
+            .await
     }
 
     pub async fn fetch(&self, body: &str) -> Answer {
@@ -155,6 +171,11 @@ impl Host {
 
     pub async fn result(&self, id: &str) -> Answer {
         self.get(&format!("/1.0/results/{id}")).await
+    }
+
+    /// Blobs that are there.
+    pub async fn blobs(&self) -> usize {
+        self.blobs.older_than(self.clock.now() + Duration::from_secs(1), usize::MAX).await.unwrap().len()
     }
 
     /// The volatile image at the URL of a result.

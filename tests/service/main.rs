@@ -1,0 +1,4 @@
+//! The service through its front door, in memory and on a clock that is set.
+
+mod answers;
+mod fixture;
