@@ -1,3 +1,5 @@
 //! Ports, made of what lies outside.
 
+#[cfg(feature = "http")]
+pub mod http;
 pub mod memory;
