@@ -13,8 +13,8 @@ use std::{fs, net::SocketAddr, process::ExitCode, sync::Arc, time::Duration};
 use anyhow::{Context, Result};
 use lapidary::{
     adapter::{
-        http::{Guard, HttpFetcher, HttpNotifier},
-        s3::S3,
+        http::{Guard, Http, Options as HttpOptions},
+        memory::MemoryStorage,
     },
     service::{Service, Settings},
 };
@@ -67,12 +67,9 @@ fn settings(options: &Options, public_url: String) -> Settings {
 }
 
 fn world(options: &Options) -> Result<World> {
-    let guard = if options.allow_private { Guard::new().allow_private() } else { Guard::new() };
-    Ok(World {
-        fetcher: Arc::new(HttpFetcher::new(guard.clone(), &options.contact)?),
-        storage: Arc::new(S3::new(guard.clone(), options.s3_endpoint.as_deref())?),
-        notifier: Arc::new(HttpNotifier::new(guard, &options.contact)?),
-    })
+    let guard = if options.allow_private { Guard::default().allow_private() } else { Guard::default() };
+    let http = Http::new(HttpOptions { guard, contact: Some(options.contact.clone()), ..HttpOptions::default() })?;
+    Ok(World { fetcher: Arc::new(http.clone()), storage: Arc::new(MemoryStorage::new()), notifier: Arc::new(http) })
 }
 
 async fn serve(options: &Options) -> Result<()> {

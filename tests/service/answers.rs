@@ -1,7 +1,7 @@
 //! Every code of the interface, with its headers and body.
 
 use futures_util::stream;
-use lapidary::{Clock, port::Accounts, adapter::memory::Served, service::Call};
+use lapidary::{Clock, adapter::memory::Served, port::Accounts, service::Call};
 
 use crate::fixture::{Answer, DATA, FILE, Host, multipart, picture};
 
