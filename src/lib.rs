@@ -44,6 +44,8 @@ pub mod port;
 pub mod request;
 #[cfg(feature = "service")]
 pub mod service;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 #[cfg(feature = "service")]
 pub use clock::{Clock, SystemClock, Timestamp};
