@@ -26,7 +26,7 @@ Usage: server [OPTIONS]                          serves
   --key FILE         its private key in PEM
   --behind-proxy     takes plain HTTP from a proxy that says X-Forwarded-Proto: https; listen where only it can connect
   --allow-private    lets images, webhooks and endpoints of storage have private addresses: for trying things out
-  --contact URL      shown to hosts of fetched images, in the User-Agent
+  --contact URL      shown to hosts of fetched images, in the User-Agent [default: the public URL]
   --s3-endpoint URL  endpoint of the storage provider `custom`
   --workers N        pictures worked on at a time [default: one a core]
   --queue N          requests that may wait [default: 10000]
@@ -55,7 +55,7 @@ pub(crate) struct Options {
     pub(crate) certificate: Option<(PathBuf, PathBuf)>,
     pub(crate) behind_proxy: bool,
     pub(crate) allow_private: bool,
-    pub(crate) contact: String,
+    pub(crate) contact: Option<String>,
     pub(crate) s3_endpoint: Option<String>,
     pub(crate) workers: Option<usize>,
     pub(crate) queue: Option<u64>,
@@ -74,7 +74,7 @@ impl Default for Options {
             certificate: None,
             behind_proxy: false,
             allow_private: false,
-            contact: "https://github.com/lapidary/lapidary".into(),
+            contact: None,
             s3_endpoint: None,
             workers: None,
             queue: None,
@@ -102,7 +102,7 @@ pub(crate) fn read(arguments: impl IntoIterator<Item = String>) -> Result<(Comma
             "--key" => key = Some(value()?.into()),
             "--behind-proxy" => options.behind_proxy = true,
             "--allow-private" => options.allow_private = true,
-            "--contact" => options.contact = value()?,
+            "--contact" => options.contact = Some(value()?),
             "--s3-endpoint" => options.s3_endpoint = Some(value()?),
             "--workers" => options.workers = Some(number(&word, value()?)?),
             "--queue" => options.queue = Some(number(&word, value()?)?),

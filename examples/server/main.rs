@@ -50,7 +50,8 @@ fn run() -> Result<()> {
         Command::Help => print!("{}", arguments::HELP),
         Command::Serve => runtime.block_on(serve(&options))?,
         Command::Administer(words) => {
-            let service = Data::open(&options.data)?.service(settings(&options, String::new()), world(&options)?)?;
+            let service =
+                Data::open(&options.data)?.service(settings(&options, String::new()), world(&options, None)?)?;
             runtime.block_on(commands::administer(service.admin(), &words, &options))?;
         }
     }
@@ -66,9 +67,10 @@ fn settings(options: &Options, public_url: String) -> Settings {
     settings
 }
 
-fn world(options: &Options) -> Result<World> {
+fn world(options: &Options, public_url: Option<&str>) -> Result<World> {
     let guard = if options.allow_private { Guard::default().allow_private() } else { Guard::default() };
-    let http = Http::new(HttpOptions { guard, contact: Some(options.contact.clone()), ..HttpOptions::default() })?;
+    let contact = options.contact.clone().or_else(|| public_url.map(str::to_owned));
+    let http = Http::new(HttpOptions { guard, contact, ..HttpOptions::default() })?;
     Ok(World { fetcher: Arc::new(http.clone()), storage: Arc::new(MemoryStorage::new()), notifier: Arc::new(http) })
 }
 
@@ -83,7 +85,7 @@ async fn serve(options: &Options) -> Result<()> {
         options.certificate.clone().unwrap_or_else(|| (data.path("certificate.pem"), data.path("certificate.key.pem")));
     tls::ensure_certificate(&certificate, &key)?;
     let acceptor = tls::acceptor(&certificate, &key)?;
-    let service = data.service(settings(options, public_url.clone()), world(options)?)?;
+    let service = data.service(settings(options, public_url.clone()), world(options, Some(&public_url))?)?;
     let first_key = first_account(&service, &data, options).await?;
     let certificate = fs::canonicalize(certificate)?;
     if options.json {

@@ -152,7 +152,7 @@ impl Inner {
                 if !call.content_type.is_some_and(is_json) {
                     return Err(Problem::content_type("application/json"));
                 }
-                let request = Request::from_json_for(Way::Fetch, &self.json(body).await?)?;
+                let request = Request::from_json_for(Way::Fetch, &self.in_time(self.json(body)).await?)?;
                 self.accept(id, account, request, None, self.now()).await?;
                 Ok(Response::accepted(id))
             }
@@ -161,7 +161,7 @@ impl Inner {
                 let wanted = "multipart/form-data with a boundary";
                 let boundary = call.content_type.and_then(boundary).ok_or_else(|| Problem::content_type(wanted))?;
                 self.check_length(call.content_length)?;
-                self.upload(id, account, boundary, body).await?;
+                self.in_time(self.upload(id, account, boundary, body)).await?;
                 Ok(Response::accepted(id))
             }
             Endpoint::Result => self.result(account, rest).await,
@@ -187,6 +187,13 @@ impl Inner {
     /// Refuses work while the service closes.
     fn check_open(&self) -> Result<(), Problem> {
         if self.is_open() { Ok(()) } else { Err(Problem::busy("the service is shutting down")) }
+    }
+
+    /// Ends what waits for a body that does not come.
+    async fn in_time<T>(&self, work: impl Future<Output = Result<T, Problem>>) -> Result<T, Problem> {
+        let time = self.settings.receiving;
+        let late = |_| Problem::new(400, format!("the body did not come in within {} s", time.as_secs()));
+        tokio::time::timeout(time, work).await.map_err(late)?
     }
 
     /// Refuses an upload that says itself that it is too long: its file, its data, and room for what is between them.

@@ -22,6 +22,8 @@ pub struct Settings {
     pub capacity: Capacity,
     /// Uploads received at a time; 256.
     pub uploads: usize,
+    /// Time for a body to come in; 5 min.
+    pub receiving: Duration,
     /// Bytes of a JSON body or part; 1 MiB.
     pub json_bytes: u64,
     /// Time for the engine's work on one picture; 60 s.
@@ -61,6 +63,7 @@ impl Settings {
             in_hand: 4 * cores,
             capacity: Capacity { jobs: 10_000, source_bytes: 10 << 30 },
             uploads: 256,
+            receiving: Duration::from_secs(5 * 60),
             json_bytes: 1 << 20,
             processing: Duration::from_secs(60),
             rate_limit: 100_000,

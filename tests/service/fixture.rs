@@ -5,28 +5,13 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use futures_util::stream;
 use lapidary::{
-    Clock, Engine,
+    Clock, Engine, Timestamp,
     adapter::memory::{MemoryBlobs, MemoryFetcher, MemoryLedger, MemoryNotifier, MemoryStorage},
     port::{Blobs, Ports, collect, ledger::AccountId},
     service::{Body, Call, Keyring, Opened, Running, Service, Settings},
+    testing::ManualClock,
 };
 use serde_json::Value;
-
-#[derive(Debug, Default)]
-pub struct ManualClock(std::sync::atomic::AtomicU64);
-impl ManualClock {
-    pub fn new() -> Self {
-        Self(1_800_000_000_000.into())
-    }
-    pub fn advance(&self, by: Duration) {
-        self.0.fetch_add(by.as_millis() as u64, std::sync::atomic::Ordering::SeqCst);
-    }
-}
-impl lapidary::Clock for ManualClock {
-    fn now(&self) -> lapidary::Timestamp {
-        lapidary::Timestamp::from_millis(self.0.load(std::sync::atomic::Ordering::SeqCst))
-    }
-}
 
 /// The parts of a host.
 pub struct Host {
@@ -74,7 +59,7 @@ impl Host {
     }
 
     pub async fn with(change: impl FnOnce(&mut Settings), credits: u64) -> Self {
-        let clock = Arc::new(ManualClock::new());
+        let clock = Arc::new(ManualClock::new(Timestamp::from_millis(1_800_000_000_000)));
         let (ledger, blobs) = (Arc::new(MemoryLedger::new()), Arc::new(MemoryBlobs::new(1 << 30, clock.clone())));
         let (fetcher, storage) = (Arc::new(MemoryFetcher::new()), Arc::new(MemoryStorage::new()));
         let notifier = Arc::new(MemoryNotifier::new());

@@ -2,3 +2,5 @@
 
 mod answers;
 mod fixture;
+mod life;
+mod notifications;

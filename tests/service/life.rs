@@ -1,0 +1,227 @@
+//! A request from acceptance to the end of its record.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use lapidary::{
+    Clock,
+    adapter::memory::Served,
+    port::{Accounts, Blobs, Credentials, Fetch, Fetched, Fetcher, Jobs, Result, ledger::JobId},
+    request::{Provider, Url},
+    service::{Call, Keyring, Service, Settings},
+};
+
+use crate::fixture::{FILE, Host, finish, picture};
+
+const LEASE: Duration = Duration::from_secs(30);
+
+async fn credits(host: &Host) -> (u64, u64) {
+    let credits = host.ledger.account(host.account, host.clock.now()).await.unwrap().unwrap().credits;
+    (credits.used, credits.reserved)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_whose_worker_died_is_taken_up_when_its_lease_has_run_out() {
+    let host = Host::new().await;
+    let id = host.upload_picture().await.id();
+    assert_eq!(host.ledger.claim(1, LEASE, host.clock.now()).await.unwrap().len(), 1, "by a worker that dies");
+    assert_eq!(host.result(&id).await.status, 202);
+    host.clock.advance(LEASE);
+    host.work().await;
+    assert_eq!((host.result(&id).await.status, credits(&host).await), (200, (1, 0)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_that_no_worker_survives_is_given_up() {
+    let host = Host::new().await;
+    let id = host.upload_picture().await.id();
+    for _ in 0..5 {
+        assert_eq!(host.ledger.claim(1, LEASE, host.clock.now()).await.unwrap().len(), 1);
+        host.clock.advance(LEASE);
+    }
+    host.work().await;
+    let answer = host.result(&id).await;
+    assert_eq!((answer.status, credits(&host).await), (500, (0, 0)));
+    assert_eq!(answer.json()["id"], id.as_str());
+    assert_eq!(host.blobs().await, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_source_that_is_down_is_asked_again_and_may_come_back() {
+    let host = Host::new().await;
+    let url = Url::from("https://example.com/a.png");
+    host.fetcher.serve(&url, Served::Down);
+    let late = host.fetch(r#"{"url":"https://example.com/a.png"}"#).await.id();
+    let running = host.service.start();
+    for seconds in [0, 2, 8] {
+        host.clock.advance(Duration::from_secs(seconds));
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert_eq!(host.result(&late).await.status, 202);
+    }
+    host.fetcher.serve(&url, Served::Body(picture()));
+    host.clock.advance(Duration::from_secs(32));
+    host.settle().await;
+    assert_eq!(host.result(&late).await.status, 200);
+
+    host.fetcher.serve(&url, Served::Status(503));
+    let never = host.fetch(r#"{"url":"https://example.com/a.png"}"#).await.id();
+    for _ in 0..5 {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        host.clock.advance(Duration::from_secs(200));
+    }
+    host.settle().await;
+    let answer = host.result(&never).await;
+    assert_eq!((answer.status, answer.message().contains("503")), (422, true), "{answer:?}");
+    finish(running).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_fails_stays_failed_and_costs_nothing() {
+    let host = Host::new().await;
+    let missing = host.fetch(r#"{"url":"https://example.com/gone.png"}"#).await.id();
+    let damaged = host.upload(&[(FILE, &picture()[..60])]).await.id();
+    let unsupported = host.upload(&[(FILE, b"GIF89a")]).await.id();
+    host.work().await;
+    for (id, message) in [(missing, "404"), (damaged, "PNG"), (unsupported, "GIF")] {
+        let answer = host.result(&id).await;
+        assert_eq!(answer.status, 422, "{answer:?}");
+        assert!(answer.message().contains(message), "{}", answer.message());
+        assert_eq!(answer.bytes, host.result(&id).await.bytes);
+    }
+    assert_eq!(credits(&host).await, (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_image_lives_an_hour_and_its_record_a_week() {
+    let host = Host::new().await;
+    let id = host.upload_picture().await.id();
+    let running = host.service.start();
+    host.settle().await;
+    let url = host.result(&id).await.json()["output"]["url"].as_str().unwrap().to_owned();
+    assert!(!url.contains(&id));
+    host.clock.advance(Duration::from_secs(3599));
+    assert_eq!(host.download(&url).await.status, 200);
+    host.clock.advance(Duration::from_secs(1));
+    let gone = host.download(&url).await;
+    assert_eq!((gone.status, gone.json()["code"].as_u64()), (404, Some(404)));
+    assert_eq!(host.result(&id).await.status, 200);
+    tokio::time::sleep(Duration::from_secs(31)).await;
+    assert_eq!(host.blobs().await, 0, "swept");
+    host.clock.advance(Duration::from_secs(7 * 86_400));
+    tokio::time::sleep(Duration::from_secs(31)).await;
+    assert_eq!(host.result(&id).await.status, 404);
+    finish(running).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_dead_process_left_behind_is_swept_and_what_waits_is_not() {
+    let host = Host::new().await;
+    let waiting = host.upload_picture().await.id();
+    let stray = lapidary::port::BlobKey::Source(JobId::parse("01890a5d-ac96-774b-bcce-b302099a8057").unwrap());
+    let mut writer = host.blobs.create(stray).await.unwrap();
+    writer.write(b"x").await.unwrap();
+    writer.finish().await.unwrap();
+    host.clock.advance(Duration::from_secs(3601));
+    // Another worker has the one that waits, so that only the sweep works here.
+    assert_eq!(host.ledger.claim(1, Duration::from_secs(86_400), host.clock.now()).await.unwrap().len(), 1);
+    let running = host.service.start();
+    tokio::time::sleep(Duration::from_secs(31)).await;
+    assert_eq!(host.blobs().await, 1);
+    assert_eq!(host.result(&waiting).await.status, 202);
+    finish(running).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_result_goes_to_the_clients_own_storage_inline_or_by_connector() {
+    let host = Host::new().await;
+    let credentials = Credentials { provider: Provider::Aws, key: "AK".into(), secret: "canary".into() };
+    host.service.admin().put_connector(host.account, "mine", &credentials).await.unwrap();
+    let destinations = [r#""id":"mine""#, r#""provider":"aws","key":"AK","secret":"canary""#]
+        .map(|who| format!(r#"{{"store":{{{who},"bucket":"bucket","region":"eu-west-1","path":"a"}}}}"#));
+    for data in destinations {
+        let id = host.upload(&[(FILE, &picture()), (crate::fixture::DATA, data.as_bytes())]).await.id();
+        let running = host.service.start();
+        host.settle().await;
+        drop(running);
+        let result = host.result(&id).await;
+        assert_eq!(result.status, 200, "{result:?}");
+        let stored = host.storage.object("bucket", "a/dots.png").unwrap();
+        assert_eq!(stored.bytes.len() as u64, result.json()["output"]["bytes"].as_u64().unwrap());
+        assert!(!result.json()["output"]["url"].as_str().unwrap().contains("volatile"));
+        assert_eq!(host.blobs().await, 0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_uses_anothers_connector() {
+    let host = Host::new().await;
+    let other = host.service.admin().open_account("other", "gold", 1).await.unwrap().account;
+    let credentials = Credentials { provider: Provider::Aws, key: "AK".into(), secret: "canary".into() };
+    host.service.admin().put_connector(other, "theirs", &credentials).await.unwrap();
+    let data = br#"{"store":{"id":"theirs","bucket":"bucket","region":"eu-west-1"}}"#;
+    let answer = host.upload(&[(FILE, &picture()), (crate::fixture::DATA, data)]).await;
+    assert_eq!((answer.status, answer.message().contains("store.id")), (422, true), "{answer:?}");
+}
+
+/// Never answers.
+#[derive(Debug)]
+struct Silent;
+
+#[async_trait]
+impl Fetcher for Silent {
+    fn check(&self, _: &Url) -> Result<()> {
+        Ok(())
+    }
+
+    async fn fetch(&self, _: Fetch<'_>) -> Result<Fetched> {
+        std::future::pending().await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn at_shutdown_what_does_not_finish_is_handed_back_without_counting() {
+    let host = Host::new().await;
+    let ports = lapidary::port::Ports {
+        ledger: host.ledger.clone(),
+        blobs: host.blobs.clone(),
+        fetcher: Arc::new(Silent),
+        storage: host.storage.clone(),
+        notifier: host.notifier.clone(),
+    };
+    let keyring = Keyring::new([1; 32], [2; 32]);
+    let stuck = Service::with_clock(
+        ports,
+        lapidary::Engine::new(),
+        keyring,
+        Settings::new("https://images.test"),
+        host.clock.clone(),
+    );
+    let id = host.fetch(r#"{"url":"https://example.com/a.png"}"#).await.id();
+    let running = stuck.start();
+    while stuck.health().await.processing == 0 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    running.shut_down(Duration::from_secs(1)).await;
+    assert_eq!(stuck.health().await.waiting, 1);
+    let [lease] = host.ledger.claim(1, LEASE, host.clock.now()).await.unwrap().try_into().unwrap();
+    assert_eq!((lease.id.to_string(), lease.attempt), (id, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn secrets_are_sealed_wiped_and_never_printed() {
+    let host = Host::new().await;
+    let body = r#"{"url":"https://user:canary1@example.com/a.png?canary2","headers":{"X-Token":"canary3"},
+        "store":{"provider":"aws","key":"canary4","secret":"canary5","bucket":"bucket","region":"r"},
+        "webhook":{"url":"https://u:canary6@example.org/h?canary7"}}"#;
+    let answer = host.fetch(body).await;
+    assert_eq!(answer.status, 202, "{answer:?}");
+    let [lease] = host.ledger.claim(1, LEASE, host.clock.now()).await.unwrap().try_into().unwrap();
+    let contains = |bytes: &[u8]| bytes.windows(6).any(|window| window == b"canary");
+    assert!(!contains(&lease.sealed));
+    assert!(!format!("{:?} {lease:?} {:?}", host.service, host.ledger).contains("canary"));
+    let call = Call { method: "GET", path: "/1.0/account", authorization: Some("Bearer canary"), ..Call::default() };
+    assert!(!format!("{call:?}").contains("canary"));
+    host.clock.advance(LEASE);
+    host.work().await;
+    assert!(!contains(&host.result(&answer.id()).await.bytes));
+}
