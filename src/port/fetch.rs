@@ -40,7 +40,7 @@ pub trait Fetcher: fmt::Debug + Send + Sync {
     /// nothing up.
     ///
     /// # Errors
-    /// A lasting failure that says why.
+    /// A lasting failure that says what the address must be: words that begin with "must".
     fn check(&self, url: &Url) -> Result<()>;
 
     /// Gets a body of status 200. May be dropped at any time.

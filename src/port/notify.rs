@@ -40,7 +40,7 @@ pub trait Notifier: fmt::Debug + Send + Sync {
     /// nothing up.
     ///
     /// # Errors
-    /// A lasting failure that says why.
+    /// A lasting failure that says what the address must be: words that begin with "must".
     fn check(&self, url: &Url) -> Result<()>;
 
     /// One POST, which follows no redirect and is over within 10 seconds, its body included. Whether the answer counts as

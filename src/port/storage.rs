@@ -63,7 +63,7 @@ pub trait Storage: fmt::Debug + Send + Sync {
     /// Refuses what is refused whatever the network says: a provider that is not configured, a region it does not have.
     ///
     /// # Errors
-    /// A lasting failure that says why.
+    /// A lasting failure that says what the destination must be: words that begin with "must".
     fn check(&self, provider: Provider, store: &Store) -> Result<()>;
 
     /// Puts the object, in place of any other of its key, and answers its permanent address. Repeatable; may be dropped

@@ -142,7 +142,7 @@ impl Reply {
     pub(in crate::adapter) async fn read(mut self, max: u64) -> Result<Read> {
         let expected = self.content_length().unwrap_or_default().min(max);
         let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or_default());
-        let mut pace = Pace::new(self.drip);
+        let mut pace = self.pace();
         while let Some(piece) = self.piece(&mut pace).await? {
             let room = usize::try_from(max).unwrap_or(usize::MAX) - bytes.len();
             // Grows as vectors do, but never beyond `max`.
@@ -155,6 +155,11 @@ impl Reply {
             }
         }
         Ok(Read::Whole(bytes))
+    }
+
+    /// A watch that begins now.
+    pub(in crate::adapter) fn pace(&self) -> Pace {
+        Pace { drip: self.drip, ends: Instant::now() + self.drip.window, bytes: 0 }
     }
 
     /// The next piece of the body.
@@ -187,10 +192,6 @@ pub(in crate::adapter) struct Pace {
 }
 
 impl Pace {
-    pub(in crate::adapter) fn new(drip: Drip) -> Self {
-        Self { drip, ends: Instant::now() + drip.window, bytes: 0 }
-    }
-
     /// Counts `bytes` that came; `false` at the end of a window that brought too few.
     fn keeps_up(&mut self, bytes: usize, now: Instant) -> bool {
         self.bytes = self.bytes.saturating_add(bytes as u64);

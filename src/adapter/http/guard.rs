@@ -58,14 +58,14 @@ impl Guard {
     /// Reads `text` and judges what it names.
     ///
     /// # Errors
-    /// A lasting failure that says what is refused.
+    /// A lasting failure that says what the address must be, in words that begin with "must".
     pub(in crate::adapter) fn target(&self, text: &str) -> Result<Target> {
         refuse_ambiguous(text)?;
         let url = url::Url::parse(text).map_err(unreadable)?;
         // The WHATWG lets slashes be wanting or too many.
         let authority = text.split_once(':').and_then(|(_, rest)| rest.strip_prefix("//")).unwrap_or_default();
         if is_web(&url) && (authority.is_empty() || authority.starts_with(['/', '?', '#'])) {
-            return Err(Failure::lasting("the address has no host"));
+            return Err(Failure::lasting("must have a host"));
         }
         self.judge(url)
     }
@@ -78,21 +78,21 @@ impl Guard {
         refuse_ambiguous(location)?;
         let target = self.judge(from.url.join(location).map_err(unreadable)?)?;
         if from.is_tls() && !target.is_tls() {
-            return Err(Failure::lasting("the address must not leave https"));
+            return Err(Failure::lasting("must not leave https"));
         }
         Ok(target)
     }
 
     fn judge(&self, mut url: url::Url) -> Result<Target> {
         if !is_web(&url) {
-            return Err(Failure::lasting("the address must begin with http:// or https://"));
+            return Err(Failure::lasting("must begin with http:// or https://"));
         }
         let authorization = basic(&url);
         // They cannot fail for a scheme that has a host.
         let _ = url.set_username("").and_then(|()| url.set_password(None));
         url.set_fragment(None);
         let (Some(host), Some(port)) = (url.host().map(|host| host.to_owned()), url.port_or_known_default()) else {
-            return Err(Failure::lasting("the address has no host"));
+            return Err(Failure::lasting("must have a host"));
         };
         let target = Target { host, port, url, authorization };
         self.judge_place(&target)?;
@@ -103,14 +103,14 @@ impl Guard {
         let port_is_open = target.port != 0 && (self.private || self.ports.contains(&target.port));
         if !port_is_open && !self.is_open(target) {
             let ports: Vec<_> = self.ports.iter().map(u16::to_string).collect();
-            return Err(Failure::lasting(format!("port {} is not among {}", target.port, ports.join(", "))));
+            return Err(Failure::lasting(format!("must be at one of the ports {}", ports.join(", "))));
         }
         let passes = match &target.host {
             Host::Domain(name) => !is_private_name(name) || self.private || self.is_open(target),
             Host::Ipv4(address) => self.admits(target, (*address).into()),
             Host::Ipv6(address) => self.admits(target, (*address).into()),
         };
-        if passes { Ok(()) } else { Err(not_public(&target.host)) }
+        if passes { Ok(()) } else { Err(Failure::lasting("must lead to the public internet")) }
     }
 
     /// Whether `target` may be spoken to at `address`.
@@ -201,7 +201,7 @@ pub(super) fn not_public(host: &Host) -> Failure {
 /// Programs disagree on where these end a host, and whether they belong to an address at all.
 fn refuse_ambiguous(text: &str) -> Result<()> {
     if text.contains(|c: char| c.is_control() || c.is_whitespace() || c == '\\') {
-        return Err(Failure::lasting("the address must not contain control characters, blanks and backslashes"));
+        return Err(Failure::lasting("must not contain control characters, blanks and backslashes"));
     }
     Ok(())
 }
@@ -211,7 +211,7 @@ fn is_web(url: &url::Url) -> bool {
 }
 
 fn unreadable(error: url::ParseError) -> Failure {
-    Failure::lasting(format!("the address cannot be read: {error}"))
+    Failure::lasting(format!("must be an address ({error})"))
 }
 
 fn basic(url: &url::Url) -> Option<Secret> {

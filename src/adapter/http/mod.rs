@@ -13,7 +13,7 @@
 mod address;
 pub(super) mod client;
 mod dial;
-mod fetch;
+pub(super) mod fetch;
 pub(super) mod guard;
 mod network;
 mod notify;
@@ -113,6 +113,11 @@ impl Http {
     #[cfg(feature = "s3")]
     pub(super) fn client(&self) -> &Client {
         &self.client
+    }
+
+    #[cfg(feature = "s3")]
+    pub(super) fn clock(&self) -> Arc<dyn Clock> {
+        Arc::clone(&self.clock)
     }
 }
 

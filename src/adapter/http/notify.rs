@@ -10,7 +10,10 @@ use http::{
 use hyper::body::Bytes;
 use tokio::time::timeout;
 
-use super::{Http, fetch::sensitive};
+use super::{
+    Http,
+    fetch::{about, sensitive},
+};
 use crate::{
     clock::Timestamp,
     port::{Answer, Failure, Notification, Notifier, Result},
@@ -27,7 +30,8 @@ impl Notifier for Http {
     }
 
     async fn notify(&self, notification: Notification<'_>) -> Result<Answer> {
-        let target = self.client.guard().target(notification.url.expose())?;
+        let target = self.client.guard().target(notification.url.expose());
+        let target = target.map_err(|failure| about("the address", failure))?;
         let mut headers = HeaderMap::new();
         headers.insert(USER_AGENT, self.agent.clone());
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
