@@ -31,10 +31,22 @@ impl Timestamp {
         Duration::from_millis(self.0.saturating_sub(earlier.0))
     }
 
+    /// The year, month and day, from 1, in UTC.
+    pub(crate) const fn date(self) -> (u64, u64, u64) {
+        date(self.0 / DAY)
+    }
+
+    /// The first moment of a day in UTC; `None` if there is no such month, or the year is before 1970.
+    #[cfg(feature = "s3")]
+    pub(crate) fn from_date(year: u64, month: u64, day: u64) -> Option<Self> {
+        let known = (1970..10_000).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
+        known.then(|| Self((days_before(year, month) + day - 1) * DAY))
+    }
+
     /// The first moment of the next calendar month, in UTC: when monthly quotas begin anew.
     #[must_use]
     pub fn next_month(self) -> Self {
-        let (year, month) = year_and_month(self.0 / DAY);
+        let (year, month, _) = self.date();
         let (year, month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
         Self(days_before(year, month) * DAY)
     }
@@ -42,8 +54,8 @@ impl Timestamp {
 
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
-/// The proleptic Gregorian year, and its month from 1, of the day that lies `days` after 1970-01-01.
-fn year_and_month(days: u64) -> (u64, u64) {
+/// The proleptic Gregorian year, month and day, from 1, of the day that lies `days` after 1970-01-01.
+const fn date(days: u64) -> (u64, u64, u64) {
     // Years counted from March end with the leap day; 400 of them have 146,097 days. After Howard Hinnant,
     // "chrono-Compatible Low-Level Date Algorithms".
     let days = days + 719_468;
@@ -52,7 +64,8 @@ fn year_and_month(days: u64) -> (u64, u64) {
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let from_march = (5 * day_of_year + 2) / 153;
     let year = days / 146_097 * 400 + year_of_era;
-    if from_march < 10 { (year, from_march + 3) } else { (year + 1, from_march - 9) }
+    let day = day_of_year - (153 * from_march + 2) / 5 + 1;
+    if from_march < 10 { (year, from_march + 3, day) } else { (year + 1, from_march - 9, day) }
 }
 
 /// Days from 1970-01-01 to the first of a month.
@@ -128,6 +141,21 @@ mod tests {
             (4_107_542_399, 4_107_542_400), // 2100-02-28 23:59:59 -> 2100-03-01, no leap year
         ] {
             assert_eq!(Timestamp::from_millis(now * 1000).next_month().seconds(), next, "{now}");
+        }
+    }
+
+    #[test]
+    fn a_day_has_its_date() {
+        for (seconds, date) in [
+            (0, (1970, 1, 1)),
+            (951_782_400, (2000, 2, 29)),
+            (951_868_800, (2000, 3, 1)),
+            (1_369_353_600, (2013, 5, 24)),
+            (1_798_761_599, (2026, 12, 31)),
+            (4_107_542_399, (2100, 2, 28)),
+            (4_107_542_400, (2100, 3, 1)),
+        ] {
+            assert_eq!(Timestamp::from_millis(seconds * 1000).date(), date, "{seconds}");
         }
     }
 

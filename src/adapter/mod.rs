@@ -3,3 +3,5 @@
 #[cfg(feature = "http")]
 pub mod http;
 pub mod memory;
+#[cfg(feature = "s3")]
+pub mod s3;

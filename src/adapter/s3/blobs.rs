@@ -1,0 +1,240 @@
+//! Blobs in a bucket of the host's, for services of several machines.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use http::{HeaderMap, Method};
+use hyper::body::Bytes;
+
+use super::{
+    Ask, Wire,
+    answer::element,
+    place::{Endpoint, Place, place},
+    sign::encode,
+};
+use crate::{
+    adapter::http::{
+        Http,
+        client::{Read, Reply},
+    },
+    clock::Timestamp,
+    port::{BlobKey, BlobReader, BlobWriter, Blobs, Credentials, Failure, OpenBlob, Result},
+    request::Store,
+};
+
+/// Octets of one page of a listing.
+const LIST_BYTES_AT_MOST: u64 = 4 << 20;
+/// Octets that a reader hands out at once.
+const PIECE_BYTES_AT_MOST: usize = 256 * 1024;
+
+/// A bucket for blobs alone, which nobody but the service reads and writes. A lifecycle rule that removes its objects after
+/// some days is a second net below the service's sweeps.
+#[derive(Debug, Clone)]
+pub struct Bucket {
+    /// Its name.
+    pub name: String,
+    /// Its region.
+    pub region: String,
+    /// Whose key reads and writes it, and with which vendor.
+    pub credentials: Credentials,
+    /// Where [`Provider::Custom`](crate::request::Provider::Custom) is.
+    pub endpoint: Option<Endpoint>,
+    /// What stands before the names of all objects; empty, or a folder with its slash.
+    pub prefix: String,
+}
+
+/// Blobs as objects of a bucket. A blob is in memory while it is written, and one PUT when it is finished: there is
+/// nothing unfinished to be left behind.
+#[derive(Clone)]
+pub struct S3Blobs(Arc<Inner>);
+
+struct Inner {
+    wire: Wire,
+    bucket: Bucket,
+    /// As places are asked for.
+    store: Store,
+}
+
+impl fmt::Debug for S3Blobs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("S3Blobs").field(&self.0.bucket).finish()
+    }
+}
+
+impl S3Blobs {
+    /// Over `http`, whose guard judges the bucket's address.
+    ///
+    /// # Errors
+    /// Where the guard refuses it, or the provider has no endpoint.
+    pub fn new(http: &Http, bucket: Bucket) -> Result<Self> {
+        let store = Store::connector("", &bucket.name, &bucket.region);
+        let inner = Inner { wire: Wire::new(http), bucket, store };
+        http.client().guard().target(&inner.url("")?)?;
+        Ok(Self(Arc::new(inner)))
+    }
+}
+
+impl Inner {
+    /// The address of an object, or, with an empty name, of the bucket.
+    fn url(&self, name: &str) -> Result<String> {
+        let Bucket { credentials, endpoint, .. } = &self.bucket;
+        let Place { upload, .. } = place(credentials.provider, endpoint.as_ref(), &self.store, name)?;
+        Ok(upload)
+    }
+
+    fn name(&self, key: BlobKey) -> String {
+        format!("{}{key}", self.bucket.prefix)
+    }
+
+    async fn ask(&self, method: Method, url: &str, body: Bytes) -> Result<Option<Reply>> {
+        let ask = Ask {
+            method,
+            url,
+            headers: HeaderMap::new(),
+            bucket: &self.bucket.name,
+            region: &self.bucket.region,
+            credentials: &self.bucket.credentials,
+        };
+        self.wire.exchange(ask, body).await
+    }
+
+    fn failure(&self, why: &str) -> Failure {
+        Failure::passing(format!("bucket {}: {why}", self.bucket.name))
+    }
+
+    /// A page of the names that begin with the prefix, and the token of the next.
+    async fn list(&self, after: Option<&str>) -> Result<(Vec<(BlobKey, Timestamp)>, Option<String>)> {
+        let token = after.map(|token| format!("&continuation-token={}", encode(token, false))).unwrap_or_default();
+        let url = format!("{}?list-type=2&prefix={}{token}", self.url("")?, encode(&self.bucket.prefix, false));
+        let broken = || self.failure("its listing cannot be read");
+        let reply = self.ask(Method::GET, &url, Bytes::new()).await?.ok_or_else(broken)?;
+        let Read::Whole(page) = reply.read(LIST_BYTES_AT_MOST).await? else { return Err(broken()) };
+        let page = String::from_utf8(page).map_err(|error| broken().because(error))?;
+        let objects = page.split("<Contents>").skip(1).filter_map(|object| {
+            let name = plain(element(object, "Key")?);
+            let key = BlobKey::parse(name.strip_prefix(&self.bucket.prefix)?)?;
+            Some((key, time(element(object, "LastModified")?)?))
+        });
+        let more = element(&page, "IsTruncated") == Some("true");
+        let next = element(&page, "NextContinuationToken").filter(|_| more).map(plain);
+        Ok((objects.collect(), next))
+    }
+}
+
+#[async_trait]
+impl Blobs for S3Blobs {
+    async fn create(&self, key: BlobKey) -> Result<Box<dyn BlobWriter>> {
+        Ok(Box::new(Writer { blobs: self.clone(), key, bytes: Vec::new() }))
+    }
+
+    async fn open(&self, key: BlobKey) -> Result<Option<OpenBlob>> {
+        let url = self.0.url(&self.0.name(key))?;
+        let Some(reply) = self.0.ask(Method::GET, &url, Bytes::new()).await? else { return Ok(None) };
+        let len = reply.content_length().ok_or_else(|| self.0.failure("an object has no length"))?;
+        Ok(Some(OpenBlob { len, reader: Box::new(Reader { reply, rest: Bytes::new() }) }))
+    }
+
+    async fn delete(&self, key: BlobKey) -> Result<()> {
+        let url = self.0.url(&self.0.name(key))?;
+        self.0.ask(Method::DELETE, &url, Bytes::new()).await.map(drop)
+    }
+
+    async fn older_than(&self, before: Timestamp, max: usize) -> Result<Vec<BlobKey>> {
+        let (mut found, mut after) = (Vec::new(), None::<String>);
+        loop {
+            let (page, next) = self.0.list(after.as_deref()).await?;
+            found.extend(page.into_iter().filter(|(_, finished)| *finished < before).map(|(key, _)| key));
+            if found.len() >= max || next.is_none() {
+                found.truncate(max);
+                return Ok(found);
+            }
+            after = next;
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Writer {
+    blobs: S3Blobs,
+    key: BlobKey,
+    bytes: Vec<u8>,
+}
+
+#[async_trait]
+impl BlobWriter for Writer {
+    async fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    async fn finish(self: Box<Self>) -> Result<()> {
+        let blobs = &self.blobs.0;
+        let url = blobs.url(&blobs.name(self.key))?;
+        let reply = blobs.ask(Method::PUT, &url, self.bytes.into()).await?;
+        reply.map(drop).ok_or_else(|| blobs.failure("an object was not kept"))
+    }
+}
+
+#[derive(Debug)]
+struct Reader {
+    reply: Reply,
+    /// What came and was not handed out.
+    rest: Bytes,
+}
+
+#[async_trait]
+impl BlobReader for Reader {
+    async fn next(&mut self) -> Result<Option<Vec<u8>>> {
+        if self.rest.is_empty() {
+            let Some(piece) = self.reply.piece(&mut self.reply.pace()).await? else { return Ok(None) };
+            self.rest = piece;
+        }
+        let piece = self.rest.split_to(self.rest.len().min(PIECE_BYTES_AT_MOST));
+        Ok(Some(piece.into()))
+    }
+}
+
+/// Text out of XML.
+fn plain(text: &str) -> String {
+    let known = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];
+    known.iter().fold(text.to_owned(), |text, (escape, character)| text.replace(escape, character))
+}
+
+/// Reads `2026-11-21T10:47:42.000Z`, with or without a fraction.
+fn time(text: &str) -> Option<Timestamp> {
+    let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
+    let numbers = |text: &str, between: char| -> Option<[u64; 3]> {
+        let numbers: Option<Vec<u64>> = text.split(between).map(|number| number.parse().ok()).collect();
+        numbers?.try_into().ok()
+    };
+    let [year, month, day] = numbers(date, '-')?;
+    let (time, fraction) = time.split_once('.').unwrap_or((time, "0"));
+    let [hour, minute, second] = numbers(time, ':')?;
+    let millis = fraction.get(..3).unwrap_or("0").parse().ok()?;
+    let midnight = Timestamp::from_date(year, month, day)?;
+    Some(midnight + Duration::from_secs(hour * 3600 + minute * 60 + second) + Duration::from_millis(millis))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_listings_are_read() {
+        for (text, millis) in [
+            ("2013-05-24T00:00:00.000Z", Some(1_369_353_600_000)),
+            ("2026-12-31T23:59:59.123Z", Some(1_798_761_599_123)),
+            ("2026-12-31T23:59:59Z", Some(1_798_761_599_000)),
+            ("2026-13-31T23:59:59Z", None),
+            ("2026-12-31 23:59:59", None),
+            ("", None),
+        ] {
+            assert_eq!(time(text), millis.map(Timestamp::from_millis), "{text}");
+        }
+    }
+
+    #[test]
+    fn xml_becomes_text() {
+        assert_eq!(plain("a&amp;lt;&lt;&quot;"), "a&lt;<\"");
+    }
+}
