@@ -16,9 +16,9 @@ use futures_util::stream;
 use lapidary::{
     Clock, Engine, SystemClock, Timestamp,
     adapter::{
-        directory::Directory,
+        directory::DirectoryBlobs,
         memory::{MemoryFetcher, MemoryStorage},
-        sqlite::Sqlite,
+        sqlite::SqliteLedger,
     },
     port::{Accounts, Answer, Blobs, Notification, Notifier, Ports, Result, ledger::AccountId},
     request::Url,
@@ -55,13 +55,13 @@ fn say(what: &str, id: &str) {
 
 struct Host {
     service: Service,
-    ledger: Arc<Sqlite>,
-    blobs: Arc<Directory>,
+    ledger: Arc<SqliteLedger>,
+    blobs: Arc<DirectoryBlobs>,
 }
 
 fn host(folder: &Path) -> Host {
-    let ledger = Arc::new(Sqlite::open(folder.join("ledger.sqlite")).unwrap());
-    let blobs = Arc::new(Directory::open(folder.join("blobs"), Arc::new(SystemClock::new())).unwrap());
+    let ledger = Arc::new(SqliteLedger::open(folder.join("ledger.sqlite")).unwrap());
+    let blobs = Arc::new(DirectoryBlobs::open(folder.join("blobs")).unwrap());
     let ports = Ports {
         ledger: ledger.clone(),
         blobs: blobs.clone(),

@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 use lapidary::{
     Engine,
-    adapter::memory::{self, MemoryLedger},
+    adapter::{directory::DirectoryBlobs, sqlite::SqliteLedger},
     port::{Fetcher, Notifier, Ports, Storage},
     service::{Keyring, Service, Settings},
 };
@@ -33,8 +33,8 @@ impl Data {
     /// The service on this folder.
     pub(crate) fn service(&self, settings: Settings, world: World) -> Result<Service> {
         let ports = Ports {
-            ledger: Arc::new(MemoryLedger::new()),
-            blobs: memory::ports().blobs,
+            ledger: Arc::new(SqliteLedger::open(self.path("ledger.sqlite"))?),
+            blobs: Arc::new(DirectoryBlobs::open(self.path("blobs"))?),
             fetcher: world.fetcher,
             storage: world.storage,
             notifier: world.notifier,

@@ -14,7 +14,7 @@ use anyhow::{Context, Result};
 use lapidary::{
     adapter::{
         http::{Guard, Http, Options as HttpOptions},
-        memory::MemoryStorage,
+        s3::{Endpoint, S3},
     },
     service::{Service, Settings},
 };
@@ -71,7 +71,8 @@ fn world(options: &Options, public_url: Option<&str>) -> Result<World> {
     let guard = if options.allow_private { Guard::default().allow_private() } else { Guard::default() };
     let contact = options.contact.clone().or_else(|| public_url.map(str::to_owned));
     let http = Http::new(HttpOptions { guard, contact, ..HttpOptions::default() })?;
-    Ok(World { fetcher: Arc::new(http.clone()), storage: Arc::new(MemoryStorage::new()), notifier: Arc::new(http) })
+    let storage = S3::new(&http, options.s3_endpoint.clone().map(Endpoint::new))?;
+    Ok(World { fetcher: Arc::new(http.clone()), storage: Arc::new(storage), notifier: Arc::new(http) })
 }
 
 async fn serve(options: &Options) -> Result<()> {

@@ -1,5 +1,6 @@
 //! Ports, made of what lies outside.
 
+pub mod directory;
 #[cfg(feature = "http")]
 pub mod http;
 pub mod memory;
