@@ -66,7 +66,8 @@ pub trait Blobs: fmt::Debug + Send + Sync {
     /// Deletes a blob; one that is not there is no failure. Durable on return, or done again by whoever sweeps.
     async fn delete(&self, key: BlobKey) -> Result<()>;
 
-    /// Up to `max` finished blobs that were finished before `before`, in no order. What writers left behind unfinished
+    /// Up to `max` finished blobs that were finished before `before`, in no order. Calls go round, so that enough of them
+    /// list all, however many there are. What writers left behind unfinished
     /// before then (their process died) is removed by this call.
     async fn older_than(&self, before: Timestamp, max: usize) -> Result<Vec<BlobKey>>;
 }

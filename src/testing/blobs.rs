@@ -27,6 +27,7 @@ const FACTS: &[Fact<dyn Blobs>] = facts![
     what_was_opened_is_read_to_its_end_though_it_is_deleted,
     finished_blobs_are_listed_by_age,
     no_more_are_listed_than_asked_for,
+    repeated_calls_list_all,
 ];
 
 /// Checks what [`Blobs`] promises.
@@ -187,5 +188,19 @@ async fn no_more_are_listed_than_asked_for(blobs: Arc<dyn Blobs>) -> Result<()> 
         found.dedup();
         assert_eq!(found.len(), listed, "of 5, {max} at most");
     }
+    Ok(())
+}
+
+async fn repeated_calls_list_all(blobs: Arc<dyn Blobs>) -> Result<()> {
+    for job in 1..=50 {
+        put(&*blobs, source(job), b"bytes").await?;
+    }
+    let mut found = Vec::new();
+    for _ in 0..20 {
+        found.extend(blobs.older_than(LATER, 6).await?);
+    }
+    found.sort_unstable();
+    found.dedup();
+    assert_eq!(found.len(), 50);
     Ok(())
 }

@@ -13,7 +13,7 @@ use std::{
     fmt, fs,
     io::{self, ErrorKind},
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -30,6 +30,8 @@ use crate::{
 #[derive(Clone)]
 pub struct DirectoryBlobs {
     root: Arc<Path>,
+    /// The last that was listed.
+    listed: Arc<Mutex<Option<BlobKey>>>,
 }
 
 /// Files in the making.
@@ -45,7 +47,7 @@ impl DirectoryBlobs {
         create_folder(root).and_then(|()| create_folder(&root.join(UNFINISHED))).map_err(failure)?;
         let probe = root.join(UNFINISHED).join(format!("probe.{}", std::process::id()));
         write::create_file(&probe).and_then(|_| fs::remove_file(&probe)).map_err(failure)?;
-        Ok(Self { root: root.into() })
+        Ok(Self { root: root.into(), listed: Arc::default() })
     }
 
     fn folder(&self, key: BlobKey) -> PathBuf {
@@ -88,7 +90,7 @@ impl Blobs for DirectoryBlobs {
     }
 
     async fn older_than(&self, before: Timestamp, max: usize) -> Result<Vec<BlobKey>> {
-        let root = Arc::clone(&self.root);
+        let (root, listed) = (Arc::clone(&self.root), Arc::clone(&self.listed));
         let before = UNIX_EPOCH + Duration::from_millis(before.millis());
         blocking(move || {
             remove_unfinished(&root.join(UNFINISHED), before)?;
@@ -96,21 +98,27 @@ impl Blobs for DirectoryBlobs {
             for folder in fs::read_dir(&root)? {
                 let folder = folder?;
                 if folder.file_name().len() == 2 {
-                    old_blobs(&folder.path(), before, max, &mut old)?;
+                    old_blobs(&folder.path(), before, &mut old)?;
                 }
             }
+            old.sort_unstable();
+            let mut listed = listed.lock().unwrap_or_else(PoisonError::into_inner);
+            let behind = old.partition_point(|key| Some(*key) <= *listed);
+            old.rotate_left(behind);
+            old.truncate(max);
+            *listed = old.last().copied();
             Ok(old)
         })
         .await
     }
 }
 
-fn old_blobs(folder: &Path, before: SystemTime, max: usize, old: &mut Vec<BlobKey>) -> io::Result<()> {
+fn old_blobs(folder: &Path, before: SystemTime, old: &mut Vec<BlobKey>) -> io::Result<()> {
     for file in fs::read_dir(folder)? {
         let file = file?;
         // What is not a blob is not ours to touch.
         let Some(key) = file.file_name().to_str().and_then(BlobKey::parse) else { continue };
-        if old.len() < max && is_older(&file, before)? {
+        if is_older(&file, before)? {
             old.push(key);
         }
     }

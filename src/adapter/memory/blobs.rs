@@ -28,6 +28,8 @@ struct Shelf {
     blobs: BTreeMap<BlobKey, (Arc<[u8]>, Timestamp)>,
     /// Bytes that may still be written.
     room: u64,
+    /// The last that was listed.
+    listed: Option<BlobKey>,
 }
 
 impl fmt::Debug for MemoryBlobs {
@@ -39,7 +41,7 @@ impl fmt::Debug for MemoryBlobs {
 impl MemoryBlobs {
     /// For `bytes` at most, unfinished ones included; what is beyond fails until something is deleted.
     pub fn new(bytes: u64, clock: Arc<dyn Clock>) -> Self {
-        Self { clock, shelf: Arc::new(Mutex::new(Shelf { blobs: BTreeMap::new(), room: bytes })) }
+        Self { clock, shelf: Arc::new(Mutex::new(Shelf { blobs: BTreeMap::new(), room: bytes, listed: None })) }
     }
 }
 
@@ -61,9 +63,12 @@ impl Blobs for MemoryBlobs {
     }
 
     async fn older_than(&self, before: Timestamp, max: usize) -> Result<Vec<BlobKey>> {
-        let shelf = lock(&self.shelf);
-        let old = shelf.blobs.iter().filter(|(_, (_, finished))| *finished < before);
-        Ok(old.map(|(key, _)| *key).take(max).collect())
+        let mut shelf = lock(&self.shelf);
+        let (done, ahead): (Vec<_>, Vec<_>) = shelf.blobs.iter().partition(|(key, _)| Some(**key) <= shelf.listed);
+        let old = ahead.into_iter().chain(done).filter(|(_, (_, finished))| *finished < before);
+        let listed: Vec<BlobKey> = old.map(|(key, _)| *key).take(max).collect();
+        shelf.listed = listed.last().copied().or(shelf.listed);
+        Ok(listed)
     }
 }
 
