@@ -6,3 +6,5 @@ pub mod http;
 pub mod memory;
 #[cfg(feature = "s3")]
 pub mod s3;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;

@@ -55,7 +55,7 @@ pub enum HookOutcome {
 pub enum DeliveryState {
     /// Attempts are still to be made.
     Pending {
-        /// The next.
+        /// The next, or the one that is being made.
         due: Timestamp,
     },
     /// The receiver took it.

@@ -54,6 +54,7 @@ pub(super) struct Post {
     pub(super) lease: Lease,
     failures: u32,
     attempts: Vec<(Timestamp, String)>,
+    due_is_unclear: bool,
 }
 
 /// The last lease of a job or a notification.
@@ -84,24 +85,20 @@ impl Lease {
         }
     }
 
-    /// Since when it is free for certain; `due` counts where nobody holds it.
-    fn free(&self, due: Timestamp, now: Timestamp) -> Option<Timestamp> {
-        match self.held {
-            Some((since, _)) if since > now + SKEW => Some(now),
-            Some((_, until)) => (until <= now).then_some(until),
-            None => (due <= now).then_some(due),
-        }
+    /// Whether it is free for certain; `due` counts where nobody holds it.
+    fn free(&self, due: Timestamp, now: Timestamp) -> bool {
+        self.held.map_or(due <= now, |(since, until)| until <= now || since > now + SKEW)
     }
 
     /// Whether it runs for certain.
     fn runs(&self, now: Timestamp) -> bool {
-        self.held.is_some() && self.free(now, now).is_none()
+        self.held.is_some() && !self.free(now, now)
     }
 }
 
 impl Job {
     fn is_due(&self, now: Timestamp) -> bool {
-        self.end.is_none() && self.lease.free(self.due, now).is_some()
+        self.end.is_none() && self.lease.free(self.due, now)
     }
 
     fn source_bytes(&self) -> u64 {
@@ -120,7 +117,7 @@ impl Job {
     }
 
     fn post_is_due(&self, now: Timestamp) -> Option<Timestamp> {
-        self.post().and_then(|(post, due)| post.lease.free(due, now))
+        self.post().filter(|(post, due)| post.lease.free(*due, now)).map(|(_, due)| due)
     }
 
     fn lane(&self) -> Option<u64> {
@@ -247,6 +244,7 @@ impl Model {
             lease: Lease::default(),
             failures: 0,
             attempts: Vec::new(),
+            due_is_unclear: false,
         });
         Held::Yes
     }
@@ -317,7 +315,10 @@ impl Model {
     /// Checks that these leases may be given, and gives them.
     pub(super) fn claim_hooks(&mut self, leases: &[HookLease], max: usize, per_lane: usize, now: Timestamp) {
         for job in self.jobs.iter_mut().filter(|job| job.post_is_due(now).is_some()) {
-            job.delivery.as_mut().expect("it is due").lease.found_free = true;
+            let ahead = job.post_is_due(now) > Some(now);
+            let post = job.delivery.as_mut().expect("it is due");
+            post.due_is_unclear |= ahead;
+            post.lease.found_free = true;
         }
         for lease in leases {
             let busy = self.running(lease.lane, now, |lease| !lease.found_free);
@@ -375,7 +376,7 @@ impl Model {
             HookOutcome::Failed { again: None } => (DeliveryState::Dead, 1),
             HookOutcome::HandedBack { at } => (DeliveryState::Pending { due: *at }, 0),
         };
-        post.state = state;
+        (post.state, post.due_is_unclear) = (state, false);
         post.failures += failures;
         if !matches!(outcome, HookOutcome::HandedBack { .. }) {
             post.attempts.push((now, note.to_owned()));
@@ -393,12 +394,16 @@ impl Model {
         post.state != DeliveryState::Delivered
     }
 
-    pub(super) fn deliveries(&self, account: AccountId, max: usize) -> Vec<Delivery> {
+    /// `None` while one was found free that is due in what is the future since the clock jumped back: it may be due now.
+    pub(super) fn deliveries(&self, account: AccountId, max: usize) -> Option<Vec<Delivery>> {
+        if self.jobs.iter().filter_map(|job| job.delivery.as_ref()).any(|post| post.due_is_unclear) {
+            return None;
+        }
         let mine = self.jobs.iter().rev().filter(|job| job.new.account == account);
         let view = |job: &Job| {
             let post = job.delivery.as_ref()?;
             Some(Delivery { job: job.new.id, state: post.state, attempts: post.attempts.clone() })
         };
-        mine.filter_map(view).take(max).collect()
+        Some(mine.filter_map(view).take(max).collect())
     }
 }

@@ -290,7 +290,9 @@ impl Walk {
             return Ok(());
         };
         assert_eq!(self.ledger.job(account, id).await?, self.model.view(account, id), "{id}");
-        assert_eq!(self.ledger.deliveries(account, 5).await?, self.model.deliveries(account, 5));
+        if let Some(foretold) = self.model.deliveries(account, 5) {
+            assert_eq!(self.ledger.deliveries(account, 5).await?, foretold);
+        }
         if let Some(image) = image {
             let there = self.now < image.expires;
             assert_eq!(self.ledger.image(image.link, self.now).await?, there.then_some(image));

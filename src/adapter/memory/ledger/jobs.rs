@@ -56,7 +56,7 @@ impl Job {
     }
 
     fn is_due(&self, now: Timestamp) -> bool {
-        self.end.is_none() && self.leases.free(self.due, now).is_some()
+        self.end.is_none() && self.leases.free(self.due, now)
     }
 
     fn standing(&self) -> Standing {

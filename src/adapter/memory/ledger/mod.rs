@@ -83,12 +83,8 @@ impl Leases {
         (self.given == fence.0).then_some(self.held.is_some())
     }
 
-    /// Since when it may be leased, given the moment from which it may be while nobody holds it; `None` while not.
-    fn free(&self, due: Timestamp, now: Timestamp) -> Option<Timestamp> {
-        match &self.held {
-            Some(Lease { since, .. }) if *since > now + SKEW => Some(now),
-            Some(Lease { until, .. }) => (*until <= now).then_some(*until),
-            None => (due <= now).then_some(due),
-        }
+    /// Whether it may be leased, given the moment from which it may be while nobody holds it.
+    fn free(&self, due: Timestamp, now: Timestamp) -> bool {
+        self.held.as_ref().map_or(due <= now, |lease| lease.until <= now || lease.since > now + SKEW)
     }
 }

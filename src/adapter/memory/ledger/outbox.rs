@@ -54,7 +54,7 @@ impl Hook {
     /// Since when it may be leased.
     fn due(&self, now: Timestamp) -> Option<Timestamp> {
         let DeliveryState::Pending { due } = self.state else { return None };
-        self.leases.free(due, now)
+        self.leases.free(due, now).then_some(due)
     }
 
     fn settle(&mut self, outcome: HookOutcome, note: &str, now: Timestamp) {

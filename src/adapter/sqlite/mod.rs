@@ -1,0 +1,142 @@
+//! A ledger in one file of SQLite, for one process: what it answered survives the end of the process and the loss of
+//! power.
+//!
+//! One thread writes. It takes all the steps that wait, does each in a savepoint of one transaction, and answers when the
+//! commit is on disk: 32 callers share one sync (group commit). Reads go to connections of their own, on the caller's
+//! thread: they wait for no writer, and a look-up in memory that takes microseconds is over before another thread would
+//! have begun it.
+//!
+//! | files | what |
+//! |---|---|
+//! | `mod` | [`SqliteLedger`]: opening |
+//! | `schema` | tables, and the way there from older ones |
+//! | `writer` `readers` | who may use a connection, and when |
+//! | `jobs` `outbox` `accounts` | the ports |
+//! | `columns` `failure` | numbers, moments, ids, errors |
+
+mod accounts;
+mod columns;
+mod failure;
+mod jobs;
+mod outbox;
+mod readers;
+mod schema;
+mod writer;
+
+use std::{
+    fmt,
+    fs::{File, OpenOptions, TryLockError},
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use readers::Readers;
+use rusqlite::{Connection, OpenFlags};
+use writer::Writer;
+
+use crate::port::{Failure, Result};
+
+/// The first version without the corruption that resetting a write-ahead log could bring about.
+const OLDEST: i32 = 3_051_003;
+
+/// How long a connection waits for another that recovers the log after a crash.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The log is copied into the database when it has this many pages (of 4 KiB).
+const LOG_PAGES: u32 = 4_000;
+
+/// A ledger in one file of SQLite. Dropping it waits for the steps that were begun.
+pub struct SqliteLedger {
+    readers: Readers,
+    writer: Writer,
+    path: PathBuf,
+}
+
+impl fmt::Debug for SqliteLedger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteLedger").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl SqliteLedger {
+    /// Opens the ledger at `path`, or makes one, readable for its owner alone; beside it lie `-wal` and `-shm` of SQLite
+    /// and `.lock`. Blocks for the time it takes to open a file, or to move an older ledger to the present schema.
+    ///
+    /// # Errors
+    /// Where the file is another program's, damaged, of a newer version or cannot be written; where another process has
+    /// it open; where the host's SQLite is older than 3.51.3.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let about = |failure: Failure| match failure.source {
+            Some(source) => Failure { source: None, ..failure }.because(format!("{}: {source}", path.display())),
+            None => failure.because(path.display().to_string()),
+        };
+        Self::open_at(path).map_err(about)
+    }
+
+    fn open_at(path: &Path) -> Result<Self> {
+        let version = rusqlite::version_number();
+        if version < OLDEST {
+            let shown = rusqlite::version();
+            return Err(Failure::lasting(format!("SQLite {shown} may damage the ledger: 3.51.3 or later is needed")));
+        }
+        let lock = lock(path).map_err(|error| match error {
+            TryLockError::WouldBlock => Failure::lasting("the ledger is open in another process"),
+            TryLockError::Error(error) => Failure::lasting("the ledger cannot be opened").because(error),
+        })?;
+        let opened = || -> rusqlite::Result<(Connection, Option<Failure>)> {
+            let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+            connection.pragma_update(None, "secure_delete", true)?;
+            connection.pragma_update(None, "foreign_keys", true)?;
+            connection.pragma_update(None, "synchronous", "FULL")?;
+            connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
+            let mode: String = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
+            let refused = if mode == "wal" {
+                schema::bring_up_to_date(&mut connection)?
+            } else {
+                Some(Failure::lasting("the ledger's file system cannot keep a write-ahead log"))
+            };
+            Ok((connection, refused))
+        };
+        let (connection, refused) = opened().map_err(|error| failure::of(&error))?;
+        if let Some(refused) = refused {
+            return Err(refused);
+        }
+        sync_folder(path).map_err(|error| Failure::lasting("the ledger cannot be opened").because(error))?;
+        let readers = Readers::open(path).map_err(|error| failure::of(&error))?;
+        let writer = Writer::start(connection, lock)
+            .map_err(|error| Failure::passing("the ledger cannot start its thread").because(error))?;
+        Ok(Self { readers, writer, path: path.to_owned() })
+    }
+}
+
+/// Makes the database's file, so that it is its owner's alone, and takes the lock that keeps other processes out.
+fn lock(path: &Path) -> Result<File, TryLockError> {
+    let create = |path: &Path| {
+        let mut options = OpenOptions::new();
+        options.create(true).truncate(false).write(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(path)
+    };
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".lock");
+    let lock = create(Path::new(&beside)).map_err(TryLockError::Error)?;
+    lock.try_lock()?;
+    create(path).map_err(TryLockError::Error)?;
+    Ok(lock)
+}
+
+fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.busy_timeout(PATIENCE)?;
+    connection.set_prepared_statement_cache_capacity(128);
+    Ok(connection)
+}
+
+/// So that the new file's name survives a loss of power, too.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}

@@ -1,0 +1,189 @@
+//! Notifications that are to be delivered.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use super::{
+    SqliteLedger,
+    columns::{Count, Id, Moment, count, id, limit, moment},
+};
+use crate::{
+    clock::Timestamp,
+    port::{
+        Outbox, Result,
+        ledger::{AccountId, Delivery, DeliveryState, Fence, Held, HookLease, HookOutcome, JobId, SKEW},
+    },
+};
+
+/// Attempts of a delivery that are kept.
+const ATTEMPTS: i64 = 20;
+
+/// Lets hooks wait again whose lease is over: all leases are looked at, of which there are as many as posts at a time.
+fn wake(connection: &Connection, now: Timestamp) -> rusqlite::Result<()> {
+    const WAKE: &str = "UPDATE hook INDEXED BY hook_leased SET state = 1, due = min(due, ?1)
+        WHERE state = 2 AND (until <= ?1 OR since > ?2)";
+    connection.prepare_cached(WAKE)?.execute([Moment(now), Moment(now + SKEW)]).map(drop)
+}
+
+/// Leases the hook that is due the longest, of lanes with room.
+fn claim(
+    connection: &Connection,
+    per_lane: usize,
+    lease: Duration,
+    now: Timestamp,
+) -> rusqlite::Result<Option<HookLease>> {
+    // Passes over full lanes, of which there are no more than leases.
+    const LANE: &str = "SELECT lane FROM lane INDEXED BY lane_due
+        WHERE due IS NOT NULL AND due <= ?1 AND leased < ?2 ORDER BY due LIMIT 1";
+    const LEASE: &str = "UPDATE hook SET state = 2, until = ?2, since = ?3, fence = fence + 1
+        WHERE job = (SELECT job FROM hook INDEXED BY hook_waiting WHERE state = 1 AND lane = ?1 ORDER BY due LIMIT 1)
+        RETURNING job, account, fence, failures, sealed";
+    let first = connection.prepare_cached(LANE)?.query_row((Moment(now), limit(per_lane)), |row| row.get(0));
+    let Some(lane) = first.optional()? else { return Ok(None) };
+    let lane: i64 = lane;
+    let mut update = connection.prepare_cached(LEASE)?;
+    let leased = update.query_row((lane, Moment(now + lease), Moment(now)), |row| {
+        let number: i64 = row.get(0)?;
+        let (job, body) = connection
+            .prepare_cached("SELECT id, body FROM job WHERE number = ?1")?
+            .query_row([number], |row| Ok((JobId(id(row, 0)?), row.get(1)?)))?;
+        Ok(HookLease {
+            job,
+            account: AccountId(id(row, 1)?),
+            fence: Fence(count(row, 2)?),
+            failures: row.get(3)?,
+            sealed: row.get(4)?,
+            lane: lane.cast_unsigned(),
+            body,
+        })
+    });
+    leased.map(Some)
+}
+
+fn settle(
+    connection: &Connection,
+    job: JobId,
+    fence: Fence,
+    outcome: &HookOutcome,
+    note: &str,
+    now: Timestamp,
+) -> rusqlite::Result<Held> {
+    const FIND: &str = "SELECT hook.job, hook.since IS NOT NULL FROM hook JOIN job ON job.number = hook.job
+        WHERE job.id = ?1 AND hook.fence = ?2";
+    const END: &str = "UPDATE hook SET state = ?2, due = ifnull(?3, due), since = NULL, failures = failures + ?4,
+        sealed = iif(?2 = 3, NULL, sealed) WHERE job = ?1";
+    let found = connection
+        .prepare_cached(FIND)?
+        .query_row((Id(job.0), Count(fence.0)), |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let (number, held): (i64, bool) = match found {
+        Some(found) => found,
+        None => return Ok(Held::Lost),
+    };
+    if !held {
+        return Ok(Held::Yes);
+    }
+    let (state, due, failed) = match outcome {
+        HookOutcome::Delivered => (3, None, false),
+        HookOutcome::Failed { again: Some(due) } => (1, Some(Moment(*due)), true),
+        HookOutcome::Failed { again: None } => (4, None, true),
+        HookOutcome::HandedBack { at } => (1, Some(Moment(*at)), false),
+    };
+    connection.prepare_cached(END)?.execute((number, state, due, failed))?;
+    if !matches!(outcome, HookOutcome::HandedBack { .. }) {
+        add_attempt(connection, number, note, now)?;
+    }
+    Ok(Held::Yes)
+}
+
+fn add_attempt(connection: &Connection, hook: i64, note: &str, now: Timestamp) -> rusqlite::Result<()> {
+    const COUNT: &str = "UPDATE hook SET attempts = attempts + 1 WHERE job = ?1 RETURNING attempts";
+    const ADD: &str = "INSERT INTO attempt (job, number, at, note) VALUES (?1, ?2, ?3, ?4)";
+    let number: i64 = connection.prepare_cached(COUNT)?.query_row([hook], |row| row.get(0))?;
+    connection.prepare_cached(ADD)?.execute((hook, number, Moment(now), note))?;
+    connection
+        .prepare_cached("DELETE FROM attempt WHERE job = ?1 AND number <= ?2")?
+        .execute((hook, number - ATTEMPTS))?;
+    Ok(())
+}
+
+fn deliveries(connection: &Connection, account: Id, max: usize) -> rusqlite::Result<Vec<Delivery>> {
+    const LIST: &str = "SELECT job.id, latest.state, latest.due, attempt.at, attempt.note
+        FROM (SELECT job, state, due FROM hook WHERE account = ?1 AND state > 0 ORDER BY job DESC LIMIT ?2) latest
+        JOIN job ON job.number = latest.job
+        LEFT JOIN attempt ON attempt.job = latest.job
+        ORDER BY latest.job DESC, attempt.number";
+    let mut list = connection.prepare_cached(LIST)?;
+    let mut rows = list.query((account, limit(max)))?;
+    let mut found: Vec<Delivery> = Vec::new();
+    while let Some(row) = rows.next()? {
+        let job = JobId(id(row, 0)?);
+        if found.last().is_none_or(|last| last.job != job) {
+            found.push(Delivery { job, state: state(row)?, attempts: Vec::new() });
+        }
+        if let (Some(last), Some(Moment(at))) = (found.last_mut(), row.get(3)?) {
+            last.attempts.push((at, row.get(4)?));
+        }
+    }
+    Ok(found)
+}
+
+/// From the columns 1, `state`, and 2, `due`.
+fn state(row: &Row<'_>) -> rusqlite::Result<DeliveryState> {
+    Ok(match row.get(1)? {
+        3 => DeliveryState::Delivered,
+        4 => DeliveryState::Dead,
+        _ => DeliveryState::Pending { due: moment(row, 2)? },
+    })
+}
+
+fn replay(connection: &Connection, account: Id, job: JobId, now: Timestamp) -> rusqlite::Result<bool> {
+    const FIND: &str = "SELECT hook.job, hook.state FROM hook JOIN job ON job.number = hook.job
+        WHERE job.id = ?1 AND hook.account = ?2";
+    const REPLAY: &str = "UPDATE hook SET state = 1, due = ?2, failures = 0 WHERE job = ?1";
+    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let found: Option<(i64, i64)> = connection.prepare_cached(FIND)?.query_row((Id(job.0), account), row).optional()?;
+    if let Some((number, 4)) = found {
+        connection.prepare_cached(REPLAY)?.execute((number, Moment(now)))?;
+    }
+    Ok(found.is_some_and(|(_, state)| [1, 2, 4].contains(&state)))
+}
+
+#[async_trait]
+impl Outbox for SqliteLedger {
+    async fn claim_hooks(
+        &self,
+        max: usize,
+        per_lane: usize,
+        lease: Duration,
+        now: Timestamp,
+    ) -> Result<Vec<HookLease>> {
+        let claims = move |connection: &Connection| {
+            wake(connection, now)?;
+            std::iter::from_fn(|| claim(connection, per_lane, lease, now).transpose()).take(max).collect()
+        };
+        self.writer.run(claims).await
+    }
+
+    async fn settle_hook(
+        &self,
+        job: JobId,
+        fence: Fence,
+        outcome: HookOutcome,
+        note: &str,
+        now: Timestamp,
+    ) -> Result<Held> {
+        let note = note.to_owned();
+        self.writer.run(move |connection| settle(connection, job, fence, &outcome, &note, now)).await
+    }
+
+    async fn deliveries(&self, account: AccountId, max: usize) -> Result<Vec<Delivery>> {
+        self.readers.read(|connection| deliveries(connection, Id(account.0), max))
+    }
+
+    async fn replay(&self, account: AccountId, job: JobId, now: Timestamp) -> Result<bool> {
+        self.writer.run(move |connection| replay(connection, Id(account.0), job, now)).await
+    }
+}

@@ -1,0 +1,6 @@
+//! The ledger in SQLite and the blobs in a directory: what their ports promise, and what becomes of it when processes are
+//! killed, disks are full and files are damaged.
+#![cfg(all(feature = "sqlite", feature = "testing"))]
+
+mod conformance;
+mod folder;
