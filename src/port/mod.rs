@@ -3,10 +3,10 @@
 //! | port | the world | adapters of this crate |
 //! |---|---|---|
 //! | [`Ledger`] | the one durable state: jobs, deliveries of notifications, accounts, rates | `memory`, `sqlite` |
-//! | [`Blobs`] | bytes of sources and volatile results | `memory`, `directory` |
-//! | [`Fetcher`] | images at addresses | `memory` |
-//! | [`Storage`] | clients' own object storage | `memory` |
-//! | [`Notifier`] | clients' webhooks | `memory` |
+//! | [`Blobs`] | bytes of sources and volatile results | `memory`, `directory`, `s3` |
+//! | [`Fetcher`] | images at addresses | `memory`, `http` |
+//! | [`Storage`] | clients' own object storage | `memory`, `s3` |
+//! | [`Notifier`] | clients' webhooks | `memory`, `http` |
 //!
 //! Every trait is object safe, holds no runtime, and takes the time as an argument. What each promises is written at its
 //! methods and checked by its suite in `testing`, which adapters run.

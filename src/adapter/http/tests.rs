@@ -14,6 +14,27 @@ use web::{Site, Web};
 use super::*;
 use crate::port::{Fetch, Fetched, Fetcher};
 
+#[cfg(feature = "testing")]
+#[tokio::test(start_paused = true)]
+async fn the_suite_of_fetchers_holds() {
+    let web = Web::new().name("down.com", &[&["1.1.1.2"]]).site(
+        "a.com",
+        "1.1.1.1:80",
+        Site::paths([("/a.png?sig=canary", Site::ok("bytes")), ("/busy", Site::status(503))]),
+    );
+    let site = crate::testing::Site {
+        fetcher: Box::new(web.http()),
+        there: "http://a.com/a.png?sig=canary".into(),
+        bytes: b"bytes".to_vec(),
+        missing: "http://a.com/missing".into(),
+        busy: "http://a.com/busy".into(),
+        down: "http://down.com/".into(),
+        refused: "http://127.0.0.1/".into(),
+    };
+    let site = Arc::new(site);
+    crate::testing::fetcher(async || Arc::clone(&site)).await;
+}
+
 /// Ten octets at most.
 async fn fetch(http: &Http, url: &str) -> Result<Fetched> {
     http.fetch(Fetch { url: &url.into(), headers: &BTreeMap::new(), max_bytes: 10 }).await

@@ -10,6 +10,22 @@ async fn notify(web: &Web, url: &str) -> Result<Answer> {
     web.http().notify(Notification { url: &url.into(), body: br#"{"success":true}"#, headers: &headers }).await
 }
 
+#[cfg(feature = "testing")]
+#[tokio::test(start_paused = true)]
+async fn the_suite_of_notifiers_holds() {
+    let web = Web::new()
+        .site("glad.com", "1.1.1.1:80", Site::status(204))
+        .site("busy.com", "1.1.1.2:80", Site::raw("HTTP/1.1 503 X\r\nretry-after: 7\r\ncontent-length: 0\r\n\r\n"))
+        .site("down.com", "1.1.1.3:80", Site::raw("").then_hang());
+    let receivers = Arc::new(crate::testing::Receivers {
+        notifier: Box::new(web.http()),
+        glad: "http://glad.com/".into(),
+        busy: "http://busy.com/".into(),
+        down: "http://down.com/".into(),
+    });
+    crate::testing::notifier(async || Arc::clone(&receivers)).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_notification_is_posted_with_its_headers_credentials_and_query() {
     let web = Web::new().site("a.com", "1.1.1.1:80", Site::status(204));
