@@ -8,7 +8,7 @@ use crate::{
     format::{Format, sniff},
     limits::Limits,
     optimize::{Goal, Mark, Optimised, Task, optimise},
-    picture::{Converted, Metadata, Picture, srgb_profile, to_srgb},
+    picture::{Converted, Frames, Metadata, Picture, srgb_profile, to_srgb},
     plan::{Plan, plan},
     request::Request,
 };
@@ -129,16 +129,8 @@ impl Work<'_> {
         }
         let (picture, converted) = self.picture(&metadata)?;
         self.run.control.stage(Stage::Optimise, 0.3);
-        let task = Task {
-            codecs: self.codecs,
-            picture: &picture,
-            format: self.plan.format,
-            goal: self.plan.goal,
-            interlaced: self.plan.interlaced,
-            stored: (self.plan.stores_picture() && converted == Converted::Untouched).then_some(self.bytes),
-        };
-        let limits = self.run.limits.for_results();
-        let mut done = optimise(&task, Run { limits: &limits, ..self.run })?;
+        let stores_it = self.plan.stores_picture() && converted == Converted::Untouched;
+        let mut done = self.optimised(&picture, stores_it)?;
         let mut kept = metadata.kept(self.plan.keep, false);
         kept.icc = self.plan.keep.profile.then(srgb_profile).transpose()?;
         done.bytes = self.marked(self.plan.format, &done.bytes, kept, self.plan.goal)?;
@@ -148,11 +140,40 @@ impl Work<'_> {
         }
         // Without loss no file shrinks to half, so that there is no need to try.
         if self.plan.may_keep_source && done.bytes.len() * 2 > self.bytes.len() {
-            let passed_on = self.passed_on(&metadata)?;
-            if passed_on.bytes.len() <= done.bytes.len() {
-                return Ok(passed_on);
+            let mut kept = vec![self.passed_on(&metadata)?];
+            if !self.plan.stores_picture() && converted == Converted::Untouched {
+                drop(picture);
+                kept.push(self.unturned(&metadata)?);
             }
+            let smallest = kept.into_iter().min_by_key(|kept| kept.bytes.len());
+            done = smallest.filter(|smallest| smallest.bytes.len() <= done.bytes.len()).unwrap_or(done);
         }
+        Ok(done)
+    }
+
+    fn optimised(&self, picture: &Picture, stores_it: bool) -> Result<Optimised> {
+        let task = Task {
+            codecs: self.codecs,
+            picture,
+            format: self.plan.format,
+            goal: self.plan.goal,
+            interlaced: self.plan.interlaced,
+            stored: stores_it.then_some(self.bytes),
+        };
+        let limits = self.run.limits.for_results();
+        optimise(&task, Run { limits: &limits, ..self.run })
+    }
+
+    /// The picture optimised as it is stored, still to be turned by its viewer: turned before, it could not be coded by
+    /// what the source stores.
+    fn unturned(&self, metadata: &Metadata) -> Result<Optimised> {
+        let mut frames = self.codecs.frames(self.info.format, self.bytes, &self.plan.decode, self.run)?;
+        let mut done = self.optimised(&self.first(&mut *frames)?, true)?;
+        let mut kept = metadata.kept(self.plan.keep, true);
+        if self.plan.keep.profile && kept.icc.is_none() {
+            kept.icc = Some(srgb_profile()?);
+        }
+        done.bytes = self.marked(self.plan.format, &done.bytes, kept, self.plan.goal)?;
         Ok(done)
     }
 
@@ -199,11 +220,16 @@ impl Work<'_> {
     fn picture(&self, metadata: &Metadata) -> Result<(Picture, Converted)> {
         self.run.control.stage(Stage::Decode, 0.15);
         let mut frames = self.codecs.frames(self.info.format, self.bytes, &self.plan.decode, self.run)?;
-        let frame = frames.next(self.run)?.ok_or_else(|| Error::input(self.info.format, "has no frame"))?;
+        let picture = self.first(&mut *frames)?;
         self.run.control.stage(Stage::Operations, 0.25);
-        let (picture, converted) = to_srgb(frame.picture.into_owned(), metadata.icc.as_deref(), self.run)?;
+        let (picture, converted) = to_srgb(picture, metadata.icc.as_deref(), self.run)?;
         let (picture, _) = self.plan.chain.start(picture, self.run)?;
         Ok((picture, converted))
+    }
+
+    fn first(&self, frames: &mut dyn Frames) -> Result<Picture> {
+        let frame = frames.next(self.run)?.ok_or_else(|| Error::input(self.info.format, "has no frame"))?;
+        Ok(frame.picture.into_owned())
     }
 
     /// The file with exactly `metadata` and the mark of `goal`.

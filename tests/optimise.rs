@@ -3,7 +3,10 @@
 
 mod pictures;
 
-use lapidary::{Engine, Format, Input, Outcome, Request, Unattended, request::Compression};
+use lapidary::{
+    Engine, Format, Input, Limits, Outcome, Request, Run, Unattended, codec::Codecs, picture::Metadata,
+    request::Compression,
+};
 use pictures::{
     FORMATS, decoded, file, file_of_quality, gradient, graphic, kinds, logo, photo, process, same_pixels, score,
     screenshot, warnings,
@@ -74,6 +77,34 @@ fn a_jpeg_that_was_coarse_already_gets_smaller_by_its_own_tables() {
         starts.map(|at| bytes[at + 5..at + 69].to_vec()).collect::<Vec<_>>()
     };
     assert_eq!(tables(&outcome.bytes), tables(&coarse));
+}
+
+#[test]
+fn a_webp_that_was_coarse_already_gets_smaller_by_its_own_quantisers() {
+    let source = process(&file(&photo(300, 200), Format::Png), &to(Format::Webp, r#"{"quality": 60}"#)).bytes;
+    for (name, target) in TARGETS {
+        let outcome = process(&source, &preset(name));
+        hold(&outcome, &source, target, name);
+        assert!(outcome.bytes.len() < source.len(), "{name}: {} of {}", outcome.bytes.len(), source.len());
+        let score = outcome.output.score.unwrap();
+        assert!(score < target + 3.0, "{name}: {score}");
+        assert_eq!(process(&outcome.bytes, &preset(name)).bytes, outcome.bytes);
+    }
+}
+
+/// Turned before it is coded, it could not be coded by what the source stores.
+#[test]
+fn a_coarse_webp_that_its_viewer_turns_is_still_turned_by_its_viewer() {
+    let coarse = process(&file(&photo(300, 200), Format::Png), &to(Format::Webp, r#"{"quality": 60}"#)).bytes;
+    let exif = b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0".to_vec();
+    let (limits, metadata) = (Limits::default(), Metadata { exif: Some(exif), ..Metadata::default() });
+    let run = Run { limits: &limits, control: &Unattended };
+    let source = Codecs::default().with_metadata(Format::Webp, &coarse, &metadata, run).unwrap();
+    let outcome = process(&source, &preset("medium"));
+    assert!(outcome.bytes.len() < coarse.len(), "{} of {}", outcome.bytes.len(), coarse.len());
+    assert!((80.0..83.0).contains(&outcome.output.score.unwrap()), "{:?}", outcome.output.score);
+    assert_eq!((outcome.output.width, outcome.output.height), (300, 200));
+    assert_eq!(process(&outcome.bytes, &preset("medium")).bytes, outcome.bytes);
 }
 
 #[test]

@@ -36,7 +36,7 @@ pub(crate) fn fixed(task: &Task<'_>, options: &EncodeOptions, run: Run<'_>) -> R
 }
 
 /// Decodes a file of the task's format and scores it.
-fn score(task: &Task<'_>, reference: &Reference, bytes: &[u8], run: Run<'_>) -> Result<f64> {
+pub(crate) fn score(task: &Task<'_>, reference: &Reference, bytes: &[u8], run: Run<'_>) -> Result<f64> {
     run.check()?;
     let mut frames = task.codecs.frames(task.format, bytes, &DecodeOptions::default(), run)?;
     let frame =

@@ -55,6 +55,42 @@ pub(super) fn decode(coded: &[u8], width: u32, height: u32, alpha: bool, run: Ru
     Ok(samples)
 }
 
+/// The samples of Y, U and V of a whole file, as they come out of the deblocking filter.
+#[cfg(test)]
+pub(super) fn decode_planes(file: &[u8]) -> [Vec<u8>; 3] {
+    let (mut width, mut height, mut stride, mut chroma_stride) = (0, 0, 0, 0);
+    let (mut u, mut v) = (std::ptr::null_mut(), std::ptr::null_mut());
+    // SAFETY: `file` is read during the call; all results are places of their own.
+    let y = unsafe {
+        sys::WebPDecodeYUV(
+            file.as_ptr(),
+            file.len(),
+            &raw mut width,
+            &raw mut height,
+            &raw mut u,
+            &raw mut v,
+            &raw mut stride,
+            &raw mut chroma_stride,
+        )
+    };
+    assert!(!y.is_null());
+    let [width, height] = [width, height].map(|side| usize::try_from(side).unwrap());
+    let plane = |samples: *mut u8, stride: c_int, width: usize, height: usize| {
+        // SAFETY: libwebp made `height` rows of `stride` bytes, of which the last may end after `width`.
+        let row = |y: usize| unsafe { slice::from_raw_parts(samples.add(y * stride as usize), width) };
+        (0..height).flat_map(row).copied().collect()
+    };
+    let (half_width, half_height) = (width.div_ceil(2), height.div_ceil(2));
+    let planes = [
+        plane(y, stride, width, height),
+        plane(u, chroma_stride, half_width, half_height),
+        plane(v, chroma_stride, half_width, half_height),
+    ];
+    // SAFETY: allocated by `WebPDecodeYUV`, together with U and V, and freed here and nowhere else.
+    unsafe { sys::WebPFree(y.cast()) };
+    planes
+}
+
 fn decoding_error(status: sys::VP8StatusCode) -> Error {
     use sys::VP8StatusCode as Status;
     let said = format!("{status:?}");

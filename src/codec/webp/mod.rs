@@ -1,15 +1,20 @@
-//! WebP on libwebp: stills in both codings, and the containers of animations.
+//! WebP on libwebp: stills in both codings, and the containers of animations. Lossy frames are also made coarser as they
+//! are stored, which libwebp cannot.
 
 mod bitstream;
 mod container;
 mod decode;
 mod encode;
 mod libwebp;
+mod lossy;
 mod probe;
 mod recompress;
 mod riff;
 #[cfg(test)]
 mod tests;
+mod vp8;
+
+pub(crate) use self::lossy::LossyFile;
 
 use std::sync::Arc;
 

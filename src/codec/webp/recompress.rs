@@ -4,6 +4,7 @@ use super::{
     Webp, container, decode,
     encode::{config, import},
     libwebp::{Colours, Config, Source},
+    lossy::LossyFile,
     riff::{Content, File, Image},
 };
 use crate::{
@@ -30,9 +31,9 @@ impl Recompress for Webp {
         Format::Webp
     }
 
-    /// Lossless images are coded anew, with the more effort the smaller they are. Lossy ones, and their alpha, stay as
-    /// they are, but for the few that lossless coding of the decoded pixels makes smaller; so do the frames of
-    /// animations. Never larger than the image data it was given.
+    /// Lossless images are coded anew, with the more effort the smaller they are. Lossy ones keep their coefficients, and
+    /// their alpha as it is, but for the few that lossless coding of the decoded pixels makes smaller; frames of
+    /// animations stay as they are. Never larger than the image data it was given.
     fn recompress(&self, bytes: &[u8], _: bool, run: Run<'_>) -> Result<Vec<u8>> {
         let file = File::parse(bytes)?;
         let stripped = container::bare(&file, run)?;
@@ -41,6 +42,12 @@ impl Recompress for Webp {
         let picture = decode::picture(&file, run)?;
         let mut source = import(&picture, Colours::Argb, run)?;
         let mut best = stripped;
+        if let Some(same) = LossyFile::parse(bytes, run)?.map(|lossy| lossy.same(run)).transpose()?.flatten()
+            && same.len() < best.len()
+            && decode::picture(&File::parse(&same)?, run)? == picture
+        {
+            best = same;
+        }
         if !is_worth_trying(&image, &mut source, best.len(), run)? {
             return Ok(best);
         }

@@ -1,4 +1,6 @@
-//! WebP: lossy or lossless, whichever is smaller at the wanted score.
+//! WebP: lossy or lossless, whichever is smaller at the wanted score; or the source's own coefficients, coarser.
+
+mod again;
 
 use super::{
     Goal, Optimised, Task,
@@ -23,6 +25,8 @@ const GROWTH: f64 = 0.04;
 /// How far above the quality that was foretold the target is sought first: scores of drawings leap, and a search that
 /// gives up on them should not end at 100.
 const FAR: f64 = 10.0;
+/// A file of more than this share of the source's bytes calls for another way.
+const HARDLY_SMALLER: f64 = 0.65;
 /// Quality at which `ultra` scores about 50 in the median.
 const ULTRA: f64 = 16.0;
 /// Preprocessing before lossless coding, from the most to none; libwebp knows no steps between these.
@@ -80,32 +84,61 @@ struct Outlook {
     near: Option<usize>,
     /// Whether lossy coding may win.
     lossy: bool,
+    /// About how many bytes the whole will take.
+    bytes: f64,
 }
 
 impl Search<'_> {
     fn best(&self) -> Result<Optimised> {
         let picture = self.task.picture;
         let outlook = match bands(picture) {
-            Some(bands) => self.outlook(&bands, &Reference::of_bands(&bands, self.run)?, BANDS_BIAS)?,
+            Some(bands) => {
+                let outlook = self.outlook(&bands, &Reference::of_bands(&bands, self.run)?, BANDS_BIAS)?;
+                let share = f64::from(picture.height()) / f64::from(bands.height());
+                Outlook { bytes: outlook.bytes * share, ..outlook }
+            }
             None => self.outlook(picture, &Reference::new(picture, self.run)?, 0.0)?,
         };
         let reference = Reference::new(picture, self.run)?;
         self.run.control.stage(Stage::Encode, 0.6);
-        let near = outlook.near.map(|from| self.near_lossless(from, SLOW, &reference)).transpose()?;
-        let best = match near {
-            Some(near) if !outlook.lossy => near,
-            near => {
-                let best = self.lossy(&outlook, &reference)?;
-                match near {
-                    Some(near) if near.file.len() <= best.file.len() || best.score < self.target => near,
-                    // Rare, and large in any coding: saturated detail, whose chroma lossy coding halves.
-                    None if best.score < self.target => self.near_lossless(0, QUICK, &reference)?,
-                    _ => best,
+        let best = match self.again(outlook.bytes, &reference)? {
+            Some(again) if (again.file.len() as f64) < outlook.bytes => again,
+            Some(again) => smaller(again, self.anew(&outlook, &reference)?, self.target),
+            None => {
+                let anew = self.anew(&outlook, &reference)?;
+                // The first look may have been too hopeful.
+                match self.again(anew.file.len() as f64, &reference)? {
+                    Some(again) => smaller(anew, again, self.target),
+                    None => anew,
                 }
             }
         };
         let warnings = shortfall(best.score, self.target).into_iter().collect();
         Ok(Optimised { bytes: best.file, score: best.score, warnings })
+    }
+
+    /// The source's own coefficients, where other ways leave `bytes` or about as many and these reach the target.
+    fn again(&self, bytes: f64, reference: &Reference) -> Result<Option<Trial>> {
+        let Some(stored) = self.task.stored else { return Ok(None) };
+        if bytes < HARDLY_SMALLER * stored.len() as f64 {
+            return Ok(None);
+        }
+        let again = again::search(self.task, reference, self.target, self.run)?;
+        Ok(again.filter(|again| again.score >= self.target))
+    }
+
+    /// The picture in the coding of the outlook.
+    fn anew(&self, outlook: &Outlook, reference: &Reference) -> Result<Trial> {
+        let near = outlook.near.map(|from| self.near_lossless(from, SLOW, reference)).transpose()?;
+        match near {
+            Some(near) if !outlook.lossy => Ok(near),
+            Some(near) => Ok(smaller(near, self.lossy(outlook, reference)?, self.target)),
+            None => {
+                let lossy = self.lossy(outlook, reference)?;
+                // Rare, and large in any coding: saturated detail, whose chroma lossy coding halves.
+                if lossy.score < self.target { self.near_lossless(0, QUICK, reference) } else { Ok(lossy) }
+            }
+        }
     }
 
     /// The lowest quality that reaches the target, sought near that of the outlook and only then above.
@@ -130,8 +163,8 @@ impl Search<'_> {
         let sharp = found.file.len() as f64 * (1.0 - worth) < plain.file.len() as f64;
         let found = if sharp { found } else { plain };
         let quality = found.knob + (aim.target + SLACK / 2.0 - found.score) / aim.slope;
-        let outlook = Outlook { quality, sharp, near: None, lossy: true };
         let bytes = found.file.len() as f64;
+        let outlook = Outlook { quality, sharp, near: None, lossy: true, bytes };
         let exact = trial(100.0, lossless(100, QUICK))?;
         if reached && exact.file.len() as f64 * LEAST_LEFT > bytes {
             return Ok(outlook);
@@ -139,7 +172,9 @@ impl Search<'_> {
         let (at, near) = first_near(exact, aim.target, |level| trial(level.into(), lossless(level, QUICK)))?;
         let near = near.file.len() as f64;
         let may_win = !reached || near * LEAST_LEFT_SLOW <= bytes;
-        Ok(Outlook { near: may_win.then_some(at), lossy: reached && near > bytes * LEAST_LEFT_SLOW, ..outlook })
+        let lossy = reached && near > bytes * LEAST_LEFT_SLOW;
+        let bytes = if lossy { bytes } else { near };
+        Ok(Outlook { near: may_win.then_some(at), lossy, bytes, ..outlook })
     }
 
     /// The lossless coding with the most preprocessing that leaves the target's score.
@@ -170,6 +205,11 @@ impl Search<'_> {
             .find(|(target, _)| self.target >= *target)
             .map_or(66.0, |(_, quality)| *quality)
     }
+}
+
+/// The first unless the second reaches the target with fewer bytes.
+fn smaller(first: Trial, second: Trial, target: f64) -> Trial {
+    if second.score >= target && second.file.len() < first.file.len() { second } else { first }
 }
 
 /// The place in [`NEAR_LOSSLESS`] of the most preprocessing that reaches the target, and what it gave; that of none where
