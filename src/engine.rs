@@ -103,6 +103,7 @@ fn unrecognised() -> Error {
 fn is_closed(format: Format, bytes: &[u8]) -> bool {
     match format {
         Format::Jpeg => bytes.ends_with(&[0xFF, 0xD9]),
+        Format::Gif => bytes.ends_with(&[0, 0x3B]),
         Format::Png => bytes.ends_with(b"\0\0\0\0IEND\xAE\x42\x60\x82"),
         _ => true,
     }

@@ -48,11 +48,8 @@ impl Plan {
 
 /// Plans a validated request for a source whose headers say `info`.
 pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, run: Run<'_>) -> Result<Plan> {
-    refuse_what_is_not_there(request, info)?;
+    refuse_what_is_not_there(request)?;
     let format = target(request.output.format, info.format)?;
-    if !codecs.encodes(format) {
-        return Err(Error::unsupported(format!("writing {format}")));
-    }
     let (width, height) = info.upright_size();
     let layout = Layout { width, height, channels: info.channels(), depth: crate::picture::Depth::Eight };
     let resize = request.resize.as_ref().map(resize).transpose()?;
@@ -61,9 +58,13 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, run: Run<'_>
         _ => None,
     };
     // Interlacing makes PNG larger, so it has to be asked for; progressive JPEG is smaller and the default.
-    let interlaced =
+    let progressive =
         request.output.encoding.map_or(format == Format::Jpeg, |encoding| encoding == Encoding::Progressive);
+    let interlaced = progressive && format != Format::Gif;
     let pixels_only_encoded = resize.is_none() && format == info.format;
+    let goal = goal(request, info, format, pixels_only_encoded);
+    let recompressed = pixels_only_encoded && goal == Goal::Lossless;
+    refuse_what_no_codec_does(info, format, recompressed, codecs)?;
     let as_encoded = request.output.encoding.is_none() || info.interlaced.is_none_or(|stored| stored == interlaced);
     let mut chain = Chain::default();
     if info.orientation != Orientation::Upright {
@@ -82,7 +83,7 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, run: Run<'_>
     chain.layout(stored, run)?;
     Ok(Plan {
         format,
-        goal: goal(request, info, format, pixels_only_encoded),
+        goal,
         done_before: (request.optimize.is_none() && format == Format::Webp).then_some(Goal::Smart(Preset::Medium)),
         interlaced,
         decode,
@@ -94,7 +95,7 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, run: Run<'_>
 }
 
 /// What parses but has no implementation is refused, never skipped.
-fn refuse_what_is_not_there(request: &Request, info: &Info) -> Result<()> {
+fn refuse_what_is_not_there(request: &Request) -> Result<()> {
     let asked = [
         ("upscale", request.upscale.is_some()),
         ("denoise", request.denoise.is_some()),
@@ -105,8 +106,17 @@ fn refuse_what_is_not_there(request: &Request, info: &Info) -> Result<()> {
     if let Some((name, _)) = asked.into_iter().find(|(_, asked)| *asked) {
         return Err(Error::unsupported(name));
     }
-    if info.frames > 1 {
+    Ok(())
+}
+
+/// Some formats are only made smaller as they are, and not written from other pixels; so are some animations.
+fn refuse_what_no_codec_does(info: &Info, format: Format, recompressed: bool, codecs: &Codecs) -> Result<()> {
+    let moves = recompressed && codecs.recompresses_animations(format);
+    if info.frames > 1 && !moves {
         return Err(Error::unsupported(format!("animated {}", info.format)));
+    }
+    if !(codecs.encodes(format) || recompressed && codecs.recompresses(format)) {
+        return Err(Error::unsupported(format!("writing {format}")));
     }
     Ok(())
 }

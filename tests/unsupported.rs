@@ -1,5 +1,5 @@
 //! What is asked for and not there is refused by its name, never skipped.
-#![cfg(all(feature = "jpeg", feature = "png", feature = "webp"))]
+#![cfg(all(feature = "gif", feature = "jpeg", feature = "png", feature = "webp"))]
 
 mod pictures;
 
@@ -38,10 +38,15 @@ fn what_the_request_names_is_refused_by_its_name() {
 
 #[test]
 fn formats_that_are_only_recognised_are_refused_by_their_name() {
-    let gif = b"GIF89a\x05\0\x03\0\0\0\0\x2C\0\0\0\0\x05\0\x03\0\0\x02\x01\0\0\x3B";
-    assert!(refusal(gif, "{}").contains("GIF"));
     assert!(refusal(b"<svg xmlns='http://www.w3.org/2000/svg' width='5' height='3'/>", "{}").contains("SVG"));
     assert!(refusal(b"\0\0\0\x14ftypavif\0\0\0\0avif", "{}").contains("AVIF"));
+}
+
+#[test]
+fn gif_is_only_written_without_loss() {
+    let gif = b"GIF89a\x05\0\x03\0\0\0\0\x2C\0\0\0\0\x05\0\x03\0\0\x02\x01\0\0\x3B";
+    assert_eq!(refusal(gif, "{}"), "writing GIF is not supported");
+    assert_eq!(refusal(gif, r#"{"resize": {"width": 4}}"#), "writing GIF is not supported");
 }
 
 #[test]
@@ -51,6 +56,8 @@ fn animations_are_refused_by_their_name() {
     let frame = b"\x2C\0\0\0\0\x05\0\x03\0\0\x02\x01\0\0";
     let gif = [&b"GIF89a\x05\0\x03\0\0\0\0"[..], frame, frame, b"\x3B"].concat();
     assert_eq!(refusal(&gif, "{}"), "animated GIF is not supported");
+    let converted = r#"{"optimize": {"compression": "lossless"}, "output": {"format": "webp"}}"#;
+    assert_eq!(refusal(&gif, converted), "animated GIF is not supported");
 }
 
 /// A PNG whose header says that two frames follow.

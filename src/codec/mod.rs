@@ -4,12 +4,13 @@
 //! reaches them. Every call through it is behind a check of the header against the [limits](crate::Limits), and a panic
 //! below it comes back as [`Error::Internal`](crate::Error::Internal).
 
-mod gif;
 mod info;
 mod options;
 mod registry;
+mod sequence;
 mod svg;
 
+pub mod gif;
 #[cfg(feature = "jpeg")]
 pub mod jpeg;
 #[cfg(feature = "png")]
@@ -64,9 +65,13 @@ pub trait Recompress: Debug + Send + Sync {
     /// What it reads and writes.
     fn format(&self) -> Format;
 
+    /// Whether it takes animations.
+    fn animations(&self) -> bool;
+
     /// The same picture, losslessly, in a new file without metadata; it may turn out larger than the old one.
     /// `interlaced` asks for progressive JPEG or interlaced PNG. JPEG: coefficients are identical. PNG and WebP: pixels
-    /// are identical, also those under full transparency, and depth stays.
+    /// are identical, also those under full transparency, and depth stays. GIF: what is seen is identical at every time,
+    /// delays and the number of plays stay; it is never interlaced.
     ///
     /// # Errors
     /// As of decoding; truncated or damaged data is an error.

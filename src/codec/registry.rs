@@ -11,7 +11,7 @@ use crate::{
     control::Run,
     error::{Error, Result},
     format::Format,
-    picture::{Frame, Frames, Layout, Metadata},
+    picture::{Frame, Frames, Layout, Metadata, Plays},
 };
 
 /// All that is known of one format. What is `None` is answered with [`Error::Unsupported`].
@@ -38,6 +38,8 @@ impl Default for Codecs {
     fn default() -> Self {
         #[allow(unused_mut, reason = "without codec features nothing is registered")]
         let mut codecs = Self::empty();
+        #[cfg(feature = "gif")]
+        codecs.register(gif::codec());
         #[cfg(feature = "jpeg")]
         codecs.register(super::jpeg::codec());
         #[cfg(feature = "png")]
@@ -65,6 +67,17 @@ impl Codecs {
     /// Whether `format` can be written from pixels.
     pub fn encodes(&self, format: Format) -> bool {
         self.by_format.get(&format).is_some_and(|codec| codec.encode.is_some())
+    }
+
+    /// Whether files of `format` can be made smaller without touching a pixel.
+    pub fn recompresses(&self, format: Format) -> bool {
+        self.by_format.get(&format).is_some_and(|codec| codec.recompress.is_some())
+    }
+
+    /// Whether that holds for its animations, too.
+    pub fn recompresses_animations(&self, format: Format) -> bool {
+        let recompress = self.by_format.get(&format).and_then(|codec| codec.recompress.as_ref());
+        recompress.is_some_and(|recompress| recompress.animations())
     }
 
     /// [`Decode::probe`], with the canvas it names checked against the limits. Answers for formats without a codec, too,
@@ -148,6 +161,10 @@ struct Guarded<'a>(Box<dyn Frames + 'a>);
 impl Frames for Guarded<'_> {
     fn layout(&self) -> Layout {
         self.0.layout()
+    }
+
+    fn plays(&self) -> Plays {
+        self.0.plays()
     }
 
     fn next(&mut self, run: Run<'_>) -> Result<Option<Frame<'_>>> {

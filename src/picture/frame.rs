@@ -19,6 +19,20 @@ impl Delay {
     pub const NONE: Self = Self { numerator: 0, denominator: NonZeroU32::MIN };
 }
 
+/// How often an animation is shown from its first frame to its last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Plays {
+    /// Again and again.
+    Forever,
+    /// So many times, the first one counted.
+    Times(NonZeroU32),
+}
+
+impl Plays {
+    /// Once; what stills do.
+    pub const ONCE: Self = Self::Times(NonZeroU32::MIN);
+}
+
 /// A whole canvas and the time it is shown for.
 #[derive(Debug, Clone)]
 pub struct Frame<'a> {
@@ -32,6 +46,8 @@ pub struct Frame<'a> {
 pub trait Frames: Send {
     /// The layout of every frame.
     fn layout(&self) -> Layout;
+    /// How often they are shown.
+    fn plays(&self) -> Plays;
     /// The next frame, or `None` after the last.
     fn next(&mut self, run: Run<'_>) -> Result<Option<Frame<'_>>>;
     /// Begins again with the first frame.
@@ -55,6 +71,10 @@ impl<'a> Still<'a> {
 impl Frames for Still<'_> {
     fn layout(&self) -> Layout {
         self.picture.layout()
+    }
+
+    fn plays(&self) -> Plays {
+        Plays::ONCE
     }
 
     fn next(&mut self, _: Run<'_>) -> Result<Option<Frame<'_>>> {

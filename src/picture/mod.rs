@@ -8,7 +8,7 @@ mod pixels;
 pub(crate) mod transfer;
 
 pub use colour::{Converted, ToSrgb, srgb_profile, to_srgb};
-pub use frame::{Delay, Frame, Frames, Still};
+pub use frame::{Delay, Frame, Frames, Plays, Still};
 pub use layout::{Channels, Depth, Layout, Orientation};
 pub use metadata::{Keep, Metadata, orientation_of_exif};
 pub use pixels::{Picture, Samples};

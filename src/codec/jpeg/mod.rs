@@ -80,6 +80,10 @@ impl Recompress for Jpeg {
         Format::Jpeg
     }
 
+    fn animations(&self) -> bool {
+        false
+    }
+
     fn recompress(&self, bytes: &[u8], interlaced: bool, run: Run<'_>) -> Result<Vec<u8>> {
         recompress::recompress(bytes, interlaced, run)
     }

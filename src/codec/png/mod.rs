@@ -109,6 +109,10 @@ impl Recompress for Png {
         Format::Png
     }
 
+    fn animations(&self) -> bool {
+        false
+    }
+
     fn recompress(&self, bytes: &[u8], interlaced: bool, run: Run<'_>) -> Result<Vec<u8>> {
         encode::recompress(&still(bytes)?, interlaced, run)
     }

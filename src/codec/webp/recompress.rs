@@ -31,6 +31,10 @@ impl Recompress for Webp {
         Format::Webp
     }
 
+    fn animations(&self) -> bool {
+        false
+    }
+
     /// Lossless images are coded anew, with the more effort the smaller they are. Lossy ones keep their coefficients, and
     /// their alpha as it is, but for the few that lossless coding of the decoded pixels makes smaller; frames of
     /// animations stay as they are. Never larger than the image data it was given.

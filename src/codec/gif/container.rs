@@ -1,0 +1,96 @@
+//! Comments and XMP of a GIF read and replaced.
+
+use super::{
+    Gif,
+    blocks::{Block, Walk, blocks, plays},
+    write::{APPLICATION, COMMENT, EXTENSION, FRAME, TRAILER, write_blocks, write_control, write_plays},
+};
+use crate::{
+    codec::Container,
+    control::Run,
+    error::Result,
+    format::Format,
+    picture::Metadata,
+};
+
+const XMP: &[u8] = b"XMP DataXMP";
+/// What ends the packet, which is not in blocks: every byte leads, taken as a length, to the end.
+const XMP_TRAILER: usize = 257;
+
+impl Container for Gif {
+    fn format(&self) -> Format {
+        Format::Gif
+    }
+
+    /// Comments and XMP. A profile has no meaning to viewers and is not read.
+    fn metadata(&self, bytes: &[u8], run: Run<'_>) -> Result<Metadata> {
+        let (_, mut walk) = Walk::start(bytes)?;
+        let (mut metadata, mut total) = (Metadata::default(), 0);
+        while let Some(block) = walk.next(run)? {
+            match block {
+                Block::Comment(data) => {
+                    total += data.len();
+                    if run.limits.check_metadata(total).is_ok() {
+                        let text = blocks(data).flatten().copied().collect();
+                        metadata.comments.extend(String::from_utf8(text).ok());
+                    }
+                }
+                Block::Application(XMP, data) => metadata.xmp = packet(data, run).map(<[u8]>::to_vec),
+                _ => {}
+            }
+        }
+        Ok(metadata)
+    }
+
+    /// EXIF, IPTC, notices and profiles have no place in a GIF and are left out.
+    fn with_metadata(&self, bytes: &[u8], metadata: &Metadata, run: Run<'_>) -> Result<Vec<u8>> {
+        let (screen, mut walk) = Walk::start(bytes)?;
+        let table = screen.table.map_or(0, |table| 3 << table.bits());
+        let mut out = Vec::with_capacity(bytes.len());
+        out.extend_from_slice(&bytes[..13 + table]);
+        out[4] = b'9';
+        let mut rest = walk.clone();
+        let still = rest.next_frame(run)?.is_some() && rest.next_frame(run)?.is_none();
+        let (mut repeated, mut frames) = (Vec::new(), Vec::new());
+        while let Some(block) = walk.next(run)? {
+            match block {
+                Block::Application(name, data) => {
+                    if let Some(plays) = plays(name, data) {
+                        repeated.clear();
+                        write_plays(&mut repeated, plays);
+                    }
+                }
+                Block::Frame(frame) => {
+                    write_control(&mut frames, frame.control, still);
+                    frames.push(FRAME);
+                    frames.extend_from_slice(frame.head);
+                    write_blocks(&mut frames, blocks(frame.data));
+                }
+                Block::Comment(_) | Block::Other => {}
+            }
+        }
+        out.extend(repeated);
+        out.extend(frames);
+        if let Some(xmp) = &metadata.xmp {
+            out.extend([EXTENSION, APPLICATION, 11]);
+            out.extend_from_slice(XMP);
+            out.extend_from_slice(xmp);
+            out.push(1);
+            out.extend((0..=255).rev());
+            out.push(0);
+        }
+        for comment in &metadata.comments {
+            out.extend([EXTENSION, COMMENT]);
+            write_blocks(&mut out, comment.as_bytes().chunks(255));
+        }
+        out.push(TRAILER);
+        Ok(out)
+    }
+}
+
+/// The packet of an XMP extension, if it is whole and within the limit.
+fn packet<'a>(data: &'a [u8], run: Run<'_>) -> Option<&'a [u8]> {
+    let packet = data.get(..data.len().checked_sub(XMP_TRAILER)?)?;
+    (data[packet.len()..].starts_with(&[1, 255, 254]) && run.limits.check_metadata(packet.len()).is_ok())
+        .then_some(packet)
+}

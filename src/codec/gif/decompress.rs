@@ -1,0 +1,124 @@
+//! LZW codes to indices.
+
+use super::{blocks::blocks, damaged};
+use crate::{control::Run, error::Result};
+
+/// Bits of the longest code.
+const MOST_BITS: u32 = 12;
+const MOST_CODES: usize = 1 << MOST_BITS;
+/// Codes between two questions whether to go on; one takes some nanoseconds.
+const STRIDE: u32 = 1 << 18;
+
+/// A dictionary, to be used again from frame to frame.
+#[derive(Debug)]
+pub(super) struct Decompressor {
+    /// The code without its last index.
+    prefix: Vec<u16>,
+    last: Vec<u8>,
+    first: Vec<u8>,
+    length: Vec<u16>,
+}
+
+impl Decompressor {
+    pub(super) fn new() -> Self {
+        Self {
+            prefix: vec![0; MOST_CODES],
+            last: vec![0; MOST_CODES],
+            first: vec![0; MOST_CODES],
+            length: vec![0; MOST_CODES],
+        }
+    }
+
+    /// Fills `indices` from `data`, blocks of codes that begin with `bits` for an index. What comes behind is not read.
+    ///
+    /// # Errors
+    /// [`Error::Input`](crate::Error::Input) if the data end too early or hold a code that has no meaning yet.
+    pub(super) fn run(&mut self, bits: u8, data: &[u8], indices: &mut [u8], run: Run<'_>) -> Result<()> {
+        if !(1..=8).contains(&bits) {
+            return Err(damaged(format!("has a code size of {bits}, not 1 to 8")));
+        }
+        let clear = 1u16 << bits;
+        for code in 0..clear {
+            let at = usize::from(code);
+            (self.last[at], self.first[at], self.length[at]) = (code as u8, code as u8, 1);
+        }
+        let mut codes = Codes { bytes: blocks(data).flatten(), held: 0, count: 0 };
+        let (mut width, mut next, mut previous) = (u32::from(bits) + 1, clear + 2, None);
+        let (mut done, mut read) = (0, 0u32);
+        let total = indices.len();
+        while done < total {
+            read = read.wrapping_add(1);
+            if read.is_multiple_of(STRIDE) {
+                run.check()?;
+            }
+            let Some(code) = codes.next(width).filter(|&code| code != clear + 1) else {
+                return Err(damaged(format!("has {done} of the {total} pixels of a frame")));
+            };
+            if code == clear {
+                (width, next, previous) = (u32::from(bits) + 1, clear + 2, None);
+                continue;
+            }
+            let Some(before) = previous else {
+                if code > clear {
+                    return Err(damaged(format!("begins with the code {code}")));
+                }
+                indices[done] = code as u8;
+                (done, previous) = (done + 1, Some(code));
+                continue;
+            };
+            if code > next || code == next && usize::from(next) >= MOST_CODES {
+                return Err(damaged(format!("has the code {code} where {next} is the next")));
+            }
+            // The code that is just being made begins and ends with the same index.
+            let first = self.first[usize::from(if code == next { before } else { code })];
+            if usize::from(next) < MOST_CODES {
+                let at = usize::from(next);
+                (self.prefix[at], self.last[at]) = (before, first);
+                self.first[at] = self.first[usize::from(before)];
+                self.length[at] = self.length[usize::from(before)].saturating_add(1);
+                next += 1;
+                if u32::from(next) == 1 << width && width < MOST_BITS {
+                    width += 1;
+                }
+            }
+            done = self.spell(code, indices, done);
+            previous = Some(code);
+        }
+        Ok(())
+    }
+
+    /// Writes what `code` stands for from `done` on, as far as there is room, and gives back where it ends.
+    fn spell(&self, code: u16, indices: &mut [u8], done: usize) -> usize {
+        let length = usize::from(self.length[usize::from(code)]);
+        let end = (done + length).min(indices.len());
+        let mut code = usize::from(code);
+        for _ in end..done + length {
+            code = usize::from(self.prefix[code]);
+        }
+        for index in indices[done..end].iter_mut().rev() {
+            *index = self.last[code];
+            code = usize::from(self.prefix[code]);
+        }
+        end
+    }
+}
+
+/// Codes, least significant bit first.
+struct Codes<I> {
+    bytes: I,
+    held: u32,
+    count: u32,
+}
+
+impl<'a, I: Iterator<Item = &'a u8>> Codes<I> {
+    fn next(&mut self, width: u32) -> Option<u16> {
+        while self.count < width {
+            self.held |= u32::from(*self.bytes.next()?) << self.count;
+            self.count += 8;
+        }
+        let code = self.held & ((1 << width) - 1);
+        self.held >>= width;
+        self.count -= width;
+        Some(code as u16)
+    }
+}

@@ -1,0 +1,48 @@
+//! GIF: its blocks walked, its frames composed, and sequences written again in fewer bytes.
+
+mod blocks;
+#[cfg(feature = "gif")]
+mod compress;
+#[cfg(feature = "gif")]
+mod container;
+#[cfg(feature = "gif")]
+mod decode;
+#[cfg(feature = "gif")]
+mod decompress;
+#[cfg(feature = "gif")]
+mod player;
+mod probe;
+#[cfg(feature = "gif")]
+mod recompress;
+#[cfg(feature = "gif")]
+mod tables;
+#[cfg(feature = "gif")]
+mod write;
+
+use self::blocks::Screen;
+pub(crate) use self::probe::probe;
+use crate::{error::Error, format::Format};
+
+/// The format behind all its traits.
+#[cfg(feature = "gif")]
+#[derive(Debug, Clone, Copy)]
+struct Gif;
+
+/// The codec of this build.
+#[cfg(feature = "gif")]
+pub fn codec() -> super::Codec {
+    use std::sync::Arc;
+    super::Codec { decode: Arc::new(Gif), container: Arc::new(Gif), encode: None, recompress: Some(Arc::new(Gif)) }
+}
+
+fn damaged(problem: impl Into<String>) -> Error {
+    Error::input(Format::Gif, problem)
+}
+
+/// The canvas. Writers that leave the screen empty mean the first frame.
+fn canvas(screen: Screen<'_>, first: blocks::Place) -> (u32, u32) {
+    match (screen.width, screen.height) {
+        (0, _) | (_, 0) => (first.x + first.width, first.y + first.height),
+        size => size,
+    }
+}

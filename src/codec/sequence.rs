@@ -1,0 +1,199 @@
+//! How a sequence of canvases is split into frames that change as little as may be.
+//!
+//! Formats agree in what becomes of a frame's place when its time is over: it stays, is cleared, or becomes what it was
+//! before. Which of them makes the frames that follow cheapest is found by dynamic programming over what lies on the
+//! canvas before each frame, with the format's own cost of a frame.
+
+use crate::{control::Run, error::Result};
+
+/// Red, green, blue and straight alpha; all transparent ones alike.
+pub(crate) type Pixel = [u8; 4];
+/// The transparent pixel.
+pub(crate) const NOTHING: Pixel = [0; 4];
+
+/// What happens to a frame's place on the canvas when its time is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(crate) enum Disposal {
+    /// The frame stays.
+    #[default]
+    Keep,
+    /// It becomes transparent.
+    Clear,
+    /// It becomes what it was before.
+    Restore,
+}
+
+/// A part of the canvas, in pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Area {
+    pub(crate) x: usize,
+    pub(crate) y: usize,
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+}
+
+impl Area {
+    /// One pixel, for frames that change none.
+    pub(crate) const LEAST: Self = Self { x: 0, y: 0, width: 1, height: 1 };
+
+    /// The least that holds all pixels of a canvas `width` wide for which `which` is true, of two canvases.
+    pub(crate) fn around(
+        one: &[Pixel],
+        other: &[Pixel],
+        width: usize,
+        which: impl Fn(Pixel, Pixel) -> bool,
+    ) -> Option<Self> {
+        let rows = one.chunks_exact(width).zip(other.chunks_exact(width)).enumerate();
+        let mut found: Option<[usize; 4]> = None;
+        for (y, (one, other)) in rows {
+            let differs = |(a, b): (&Pixel, &Pixel)| which(*a, *b);
+            let Some(left) = one.iter().zip(other).position(differs) else { continue };
+            let right = one.iter().zip(other).rposition(differs).unwrap_or(left);
+            let [l, t, r, _] = found.unwrap_or([left, y, right, y]);
+            found = Some([l.min(left), t, r.max(right), y]);
+        }
+        found.map(|[l, t, r, b]| Self { x: l, y: t, width: r + 1 - l, height: b + 1 - t })
+    }
+
+    /// The least that holds both.
+    pub(crate) fn with(self, other: Self) -> Self {
+        let (x, y) = (self.x.min(other.x), self.y.min(other.y));
+        let right = (self.x + self.width).max(other.x + other.width);
+        let bottom = (self.y + self.height).max(other.y + other.height);
+        Self { x, y, width: right - x, height: bottom - y }
+    }
+
+    /// Its rows on a canvas `width` wide.
+    pub(crate) fn rows(self, canvas: &[Pixel], width: usize) -> impl Iterator<Item = &[Pixel]> {
+        canvas.chunks_exact(width).skip(self.y).take(self.height).map(move |row| &row[self.x..self.x + self.width])
+    }
+
+    /// Makes it transparent.
+    pub(crate) fn clear(self, canvas: &mut [Pixel], width: usize) {
+        for row in canvas.chunks_exact_mut(width).skip(self.y).take(self.height) {
+            row[self.x..self.x + self.width].fill(NOTHING);
+        }
+    }
+}
+
+/// Canvases in their order.
+pub(crate) trait Canvases {
+    /// Width and height in pixels.
+    fn size(&self) -> (usize, usize);
+    /// Begins again.
+    fn restart(&mut self) -> Result<()>;
+    /// Goes on to the next canvas; false after the last.
+    fn advance(&mut self, run: Run<'_>) -> Result<bool>;
+    /// The canvas gone on to.
+    fn canvas(&self) -> &[Pixel];
+}
+
+/// One frame of a split sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Split {
+    /// What it changes.
+    pub(crate) area: Area,
+    /// What becomes of it.
+    pub(crate) disposal: Disposal,
+}
+
+impl Split {
+    /// Makes of `base`, what lay there before the frame, what lies there when its time is over.
+    pub(crate) fn leave(&self, base: &mut [Pixel], shown: &[Pixel], width: usize) {
+        if self.disposal != Disposal::Restore {
+            base.copy_from_slice(shown);
+        }
+        if self.disposal == Disposal::Clear {
+            self.area.clear(base, width);
+        }
+    }
+}
+
+/// What a frame costs that turns the canvas `base` into `wanted` within `area`; `None` if there is no such frame.
+pub(crate) trait Cost {
+    fn cost(&mut self, base: &[Pixel], wanted: &[Pixel], area: Area, run: Run<'_>) -> Result<Option<u64>>;
+}
+
+/// A way to have come to a canvas.
+struct State {
+    base: Vec<Pixel>,
+    cost: u64,
+    /// Its last step, and the frames before by their steps.
+    step: Option<usize>,
+}
+
+#[derive(Clone, Copy)]
+struct Step {
+    split: Split,
+    before: Option<usize>,
+}
+
+/// Splits `canvases` into the cheapest frames; `None` if some canvas cannot be reached.
+pub(crate) fn split(canvases: &mut dyn Canvases, cost: &mut dyn Cost, run: Run<'_>) -> Result<Option<Vec<Split>>> {
+    canvases.restart()?;
+    let (width, height) = canvases.size();
+    let mut steps: Vec<Step> = Vec::new();
+    let mut states = vec![State { base: vec![NOTHING; width * height], cost: 0, step: None }];
+    let mut more = canvases.advance(run)?;
+    while more {
+        run.check()?;
+        let wanted = canvases.canvas().to_vec();
+        more = canvases.advance(run)?;
+        let next = more.then(|| canvases.canvas());
+        states = follow(&states, &wanted, next, width, &mut steps, cost, run)?;
+    }
+    let best = states.iter().min_by_key(|state| state.cost);
+    let Some(mut at) = best.map(|state| state.step) else { return Ok(None) };
+    let mut splits = Vec::new();
+    while let Some(step) = at {
+        splits.push(steps[step].split);
+        at = steps[step].before;
+    }
+    splits.reverse();
+    Ok(Some(splits))
+}
+
+/// All that may lie on the canvas after `wanted` was shown, each by the cheapest way.
+fn follow(
+    states: &[State],
+    wanted: &[Pixel],
+    next: Option<&[Pixel]>,
+    width: usize,
+    steps: &mut Vec<Step>,
+    cost: &mut dyn Cost,
+    run: Run<'_>,
+) -> Result<Vec<State>> {
+    let vanishing = next.and_then(|next| Area::around(wanted, next, width, |now, then| now[3] != 0 && then[3] == 0));
+    let kept = next.map_or(0, |next| changed(wanted, next));
+    let alone = states.len() == 1 && vanishing.is_none();
+    let mut found: [Option<State>; 3] = [None, None, None];
+    for state in states {
+        let area = Area::around(&state.base, wanted, width, |a, b| a != b).unwrap_or(Area::LEAST);
+        let cleared = vanishing.map(|vanishing| area.with(vanishing));
+        let restores = next.is_some_and(|next| vanishing.is_some() || changed(&state.base, next) < kept);
+        for (area, disposals) in [(Some(area), [true, restores, false]), (cleared, [false, false, true])] {
+            let Some(area) = area else { continue };
+            let price = if alone { Some(0) } else { cost.cost(&state.base, wanted, area, run)? };
+            let Some(price) = price else { continue };
+            let total = state.cost + price;
+            for (index, disposal) in [Disposal::Keep, Disposal::Restore, Disposal::Clear].into_iter().enumerate() {
+                let cheaper = found[index].as_ref().is_none_or(|found| total < found.cost);
+                if !disposals[index] || !cheaper {
+                    continue;
+                }
+                let split = Split { area, disposal };
+                let mut base = state.base.clone();
+                split.leave(&mut base, wanted, width);
+                steps.push(Step { split, before: state.step });
+                found[index] = Some(State { base, cost: total, step: Some(steps.len() - 1) });
+            }
+        }
+    }
+    // What must vanish does not by itself.
+    let possible = |state: &State| next.is_none_or(|next| state.base.iter().zip(next).all(|(a, b)| a[3] == 0 || b[3] != 0));
+    Ok(found.into_iter().flatten().filter(possible).collect())
+}
+
+fn changed(one: &[Pixel], other: &[Pixel]) -> usize {
+    one.iter().zip(other).filter(|(a, b)| a != b).count()
+}
