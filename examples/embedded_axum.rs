@@ -6,7 +6,10 @@ use axum::{
     Router,
     body::Body,
     extract::{Request, State},
-    http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE},
+    http::{
+        HeaderValue,
+        header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE},
+    },
     response::Response,
     routing::get,
 };
@@ -35,7 +38,7 @@ async fn main() -> Result<()> {
 
 async fn images(State(service): State<Service>, request: Request) -> Response {
     let (head, body) = request.into_parts();
-    let text = |name| head.headers.get(name).and_then(|value: &axum::http::HeaderValue| value.to_str().ok());
+    let text = |name| head.headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let call = Call {
         method: head.method.as_str(),
         path: head.uri.path(),

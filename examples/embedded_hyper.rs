@@ -8,7 +8,7 @@ use http_body_util::{BodyExt, BodyStream, Full, StreamBody, combinators::UnsyncB
 use hyper::{
     Request, Response,
     body::{Frame, Incoming},
-    header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE},
+    header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue},
     server::conn::http1,
     service::service_fn,
 };
@@ -40,7 +40,7 @@ async fn main() -> Result<()> {
 
 async fn answer(service: Service, request: Request<Incoming>) -> Result<Response<UnsyncBoxBody<Bytes, Failure>>> {
     let (head, body) = request.into_parts();
-    let text = |name| head.headers.get(name).and_then(|value: &hyper::header::HeaderValue| value.to_str().ok());
+    let text = |name| head.headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let call = Call {
         method: head.method.as_str(),
         path: head.uri.path(),

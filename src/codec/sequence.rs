@@ -190,7 +190,8 @@ fn follow(
         }
     }
     // What must vanish does not by itself.
-    let possible = |state: &State| next.is_none_or(|next| state.base.iter().zip(next).all(|(a, b)| a[3] == 0 || b[3] != 0));
+    let possible =
+        |state: &State| next.is_none_or(|next| state.base.iter().zip(next).all(|(a, b)| a[3] == 0 || b[3] != 0));
     Ok(found.into_iter().flatten().filter(possible).collect())
 }
 

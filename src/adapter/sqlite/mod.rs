@@ -1,5 +1,5 @@
-//! A ledger in one file of SQLite, for one process: what it answered survives the end of the process and the loss of
-//! power.
+//! A ledger in one file of SQLite: what it answered survives the end of the process and the loss of power. Several processes
+//! of one machine may share the file, taking turns at writing: a server and the commands of its administrator.
 //!
 //! One thread writes. It takes all the steps that wait, does each in a savepoint of one transaction, and answers when the
 //! commit is on disk: 32 callers share one sync (group commit). Reads go to connections of their own, on the caller's
@@ -25,7 +25,7 @@ mod writer;
 
 use std::{
     fmt,
-    fs::{File, OpenOptions, TryLockError},
+    fs::{File, OpenOptions},
     io,
     path::{Path, PathBuf},
     time::Duration,
@@ -40,7 +40,7 @@ use crate::port::{Failure, Result};
 /// The first version without the corruption that resetting a write-ahead log could bring about.
 const OLDEST: i32 = 3_051_003;
 
-/// How long a connection waits for another that recovers the log after a crash.
+/// How long a connection waits for another that writes, or that recovers the log after a crash.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The log is copied into the database when it has this many pages (of 4 KiB).
@@ -60,12 +60,11 @@ impl fmt::Debug for SqliteLedger {
 }
 
 impl SqliteLedger {
-    /// Opens the ledger at `path`, or makes one, readable for its owner alone; beside it lie `-wal` and `-shm` of SQLite
-    /// and `.lock`. Blocks for the time it takes to open a file, or to move an older ledger to the present schema.
+    /// Opens the ledger at `path`, or makes one, readable for its owner alone; beside it lie `-wal` and `-shm` of SQLite.
+    /// Blocks for the time it takes to open a file, or to move an older ledger to the present schema.
     ///
     /// # Errors
-    /// Where the file is another program's, damaged, of a newer version or cannot be written; where another process has
-    /// it open; where the host's SQLite is older than 3.51.3.
+    /// Where the file is another program's, damaged, of a newer version or cannot be written; where the host's SQLite is older than 3.51.3.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let about = |failure: Failure| match failure.source {
@@ -81,10 +80,7 @@ impl SqliteLedger {
             let shown = rusqlite::version();
             return Err(Failure::lasting(format!("SQLite {shown} may damage the ledger: 3.51.3 or later is needed")));
         }
-        let lock = lock(path).map_err(|error| match error {
-            TryLockError::WouldBlock => Failure::lasting("the ledger is open in another process"),
-            TryLockError::Error(error) => Failure::lasting("the ledger cannot be opened").because(error),
-        })?;
+        create_file(path).map_err(|error| Failure::lasting("the ledger cannot be opened").because(error))?;
         let opened = || -> rusqlite::Result<(Connection, Option<Failure>)> {
             let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
             connection.pragma_update(None, "secure_delete", true)?;
@@ -105,27 +101,19 @@ impl SqliteLedger {
         }
         sync_folder(path).map_err(|error| Failure::lasting("the ledger cannot be opened").because(error))?;
         let readers = Readers::open(path).map_err(|error| failure::of(&error))?;
-        let writer = Writer::start(connection, lock)
+        let writer = Writer::start(connection)
             .map_err(|error| Failure::passing("the ledger cannot start its thread").because(error))?;
         Ok(Self { readers, writer, path: path.to_owned() })
     }
 }
 
-/// Makes the database's file, so that it is its owner's alone, and takes the lock that keeps other processes out.
-fn lock(path: &Path) -> Result<File, TryLockError> {
-    let create = |path: &Path| {
-        let mut options = OpenOptions::new();
-        options.create(true).truncate(false).write(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(path)
-    };
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".lock");
-    let lock = create(Path::new(&beside)).map_err(TryLockError::Error)?;
-    lock.try_lock()?;
-    create(path).map_err(TryLockError::Error)?;
-    Ok(lock)
+/// Makes the database's file, so that it is its owner's alone.
+fn create_file(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {

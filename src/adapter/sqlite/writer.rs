@@ -1,7 +1,6 @@
 //! The one thread that writes.
 
 use std::{
-    fs::File,
     io,
     thread::{self, JoinHandle},
 };
@@ -26,15 +25,11 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// `lock` is held for as long as something is written.
-    pub(super) fn start(connection: Connection, lock: File) -> io::Result<Self> {
+    pub(super) fn start(connection: Connection) -> io::Result<Self> {
         let (steps, waiting) = mpsc::channel(QUEUE);
         // A thread of its own, since a commit blocks for as long as the disk takes. (That the library spawns no thread
         // is a promise of the engine.)
-        let thread = thread::Builder::new().name("ledger".to_owned()).spawn(move || {
-            write(connection, waiting);
-            drop(lock);
-        })?;
+        let thread = thread::Builder::new().name("ledger".to_owned()).spawn(move || write(connection, waiting))?;
         Ok(Self { steps: Some(steps), thread: Some(thread) })
     }
 

@@ -5,13 +5,7 @@ use super::{
     blocks::{Block, Walk, blocks, plays},
     write::{APPLICATION, COMMENT, EXTENSION, FRAME, TRAILER, write_blocks, write_control, write_plays},
 };
-use crate::{
-    codec::Container,
-    control::Run,
-    error::Result,
-    format::Format,
-    picture::Metadata,
-};
+use crate::{codec::Container, control::Run, error::Result, format::Format, picture::Metadata};
 
 const XMP: &[u8] = b"XMP DataXMP";
 /// What ends the packet, which is not in blocks: every byte leads, taken as a length, to the end.

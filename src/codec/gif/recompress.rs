@@ -21,7 +21,8 @@ use crate::{
 /// How to code while searching.
 const QUICK: &[Policy] = &[Policy::Worse(14)];
 /// How to code what is kept.
-const THOROUGH: &[Policy] = &[Policy::Full, Policy::Worse(12), Policy::Worse(14), Policy::Worse(15), Policy::Worse(16), Policy::Never];
+const THOROUGH: &[Policy] =
+    &[Policy::Full, Policy::Worse(12), Policy::Worse(14), Policy::Worse(15), Policy::Worse(16), Policy::Never];
 
 impl Recompress for Gif {
     fn format(&self) -> Format {
