@@ -8,7 +8,7 @@ use crate::{
     format::{Format, sniff},
     limits::Limits,
     optimize::{Goal, Mark, Optimised, Task, optimise},
-    picture::{Converted, Frames, Metadata, Picture, srgb_profile, to_srgb},
+    picture::{Channels, Converted, Frames, Metadata, Picture, srgb_profile, to_srgb},
     plan::{Plan, plan},
     request::Request,
 };
@@ -99,16 +99,6 @@ fn unrecognised() -> Error {
     Error::Input { format: None, problem: "is in no format known here".into(), source: None }
 }
 
-/// Whether a file ends as its format wants. One that lacks no more than its end opens, and is not passed on like that.
-fn is_closed(format: Format, bytes: &[u8]) -> bool {
-    match format {
-        Format::Jpeg => bytes.ends_with(&[0xFF, 0xD9]),
-        Format::Gif => bytes.ends_with(&[0, 0x3B]),
-        Format::Png => bytes.ends_with(b"\0\0\0\0IEND\xAE\x42\x60\x82"),
-        _ => true,
-    }
-}
-
 /// One source on its way.
 struct Work<'a> {
     codecs: &'a Codecs,
@@ -132,8 +122,7 @@ impl Work<'_> {
         self.run.control.stage(Stage::Optimise, 0.3);
         let stores_it = self.plan.stores_picture() && converted == Converted::Untouched;
         let mut done = self.optimised(&picture, stores_it)?;
-        let mut kept = metadata.kept(self.plan.keep, false);
-        kept.icc = self.plan.keep.profile.then(srgb_profile).transpose()?;
+        let kept = metadata.kept(self.plan.keep, false);
         done.bytes = self.marked(self.plan.format, &done.bytes, kept, self.plan.goal)?;
         if converted == Converted::Ignored {
             let ignored = "the embedded profile does not fit the picture and was ignored";
@@ -141,13 +130,16 @@ impl Work<'_> {
         }
         // Without loss no file shrinks to half, so that there is no need to try.
         if self.plan.may_keep_source && done.bytes.len() * 2 > self.bytes.len() {
-            let mut kept = vec![self.passed_on(&metadata)?];
-            if !self.plan.stores_picture() && converted == Converted::Untouched {
-                drop(picture);
-                kept.push(self.unturned(&metadata)?);
+            let passed_on = self.passed_on(&metadata)?;
+            if passed_on.bytes.len() <= done.bytes.len() {
+                done = passed_on;
+                // What is passed on keeps its orientation tag; so may its coefficients, coarser, and smaller yet.
+                if !self.plan.stores_picture() && converted == Converted::Untouched {
+                    drop(picture);
+                    let unturned = self.unturned(&metadata)?;
+                    done = if unturned.bytes.len() < done.bytes.len() { unturned } else { done };
+                }
             }
-            let smallest = kept.into_iter().min_by_key(|kept| kept.bytes.len());
-            done = smallest.filter(|smallest| smallest.bytes.len() <= done.bytes.len()).unwrap_or(done);
         }
         Ok(done)
     }
@@ -170,10 +162,7 @@ impl Work<'_> {
     fn unturned(&self, metadata: &Metadata) -> Result<Optimised> {
         let mut frames = self.codecs.frames(self.info.format, self.bytes, &self.plan.decode, self.run)?;
         let mut done = self.optimised(&self.first(&mut *frames)?, true)?;
-        let mut kept = metadata.kept(self.plan.keep, true);
-        if self.plan.keep.profile && kept.icc.is_none() {
-            kept.icc = Some(srgb_profile()?);
-        }
+        let kept = metadata.kept(self.plan.keep, true);
         done.bytes = self.marked(self.plan.format, &done.bytes, kept, self.plan.goal)?;
         Ok(done)
     }
@@ -189,30 +178,26 @@ impl Work<'_> {
         let bytes = self.codecs.with_metadata(self.info.format, self.bytes, &unmarked, self.run)?;
         let mut goals = [Some(self.plan.goal), self.plan.done_before].into_iter().flatten();
         let Some(goal) = goals.find(|goal| mark.vouches_for(*goal, &bytes)) else { return Ok(None) };
-        let bytes = self.marked(self.info.format, &bytes, unmarked.kept(self.plan.keep, true), goal)?;
-        Ok(Some(Optimised { bytes, score: 100.0, warnings: Vec::new() }))
+        let kept = unmarked.kept(self.plan.keep, true);
+        let named = self.is_named(&kept);
+        let bytes = self.marked(self.info.format, &bytes, kept, goal)?;
+        Ok(Some(Optimised { bytes: self.no_larger(bytes, named), score: 100.0, warnings: Vec::new() }))
     }
 
     /// The smallest file that has the stored pixels or coefficients: recompressed, or the source without what may be
     /// stripped, or the source as it is. Each has a profile if one is asked for.
     fn passed_on(&self, metadata: &Metadata) -> Result<Optimised> {
-        let mut kept = metadata.kept(self.plan.keep, true);
-        // Pixels without a profile are in sRGB; to gray or ink its profile does not fit.
-        let coloured = matches!(self.info.colour, ColourModel::Rgb | ColourModel::Indexed);
-        let unnamed = self.plan.keep.profile && kept.icc.is_none() && coloured;
-        if unnamed {
-            kept.icc = Some(srgb_profile()?);
-        }
+        let kept = metadata.kept(self.plan.keep, true);
+        let named = self.is_named(&kept);
         let recompressed = self.codecs.recompress(self.info.format, self.bytes, self.plan.interlaced, self.run)?;
         let mut best = self.marked(self.info.format, &recompressed, kept.clone(), self.plan.goal)?;
         if self.plan.may_keep_source {
+            let kept = self.named(self.info.format, self.bytes, kept)?;
             let stripped = self.codecs.with_metadata(self.info.format, self.bytes, &kept, self.run)?;
             if stripped.len() <= best.len() {
                 best = stripped;
             }
-            if self.bytes.len() < best.len() && !unnamed && is_closed(self.info.format, self.bytes) {
-                best = self.bytes.to_vec();
-            }
+            best = self.no_larger(best, named);
         }
         Ok(Optimised { bytes: best, score: 100.0, warnings: Vec::new() })
     }
@@ -233,8 +218,33 @@ impl Work<'_> {
         Ok(frame.picture.into_owned())
     }
 
-    /// The file with exactly `metadata` and the mark of `goal`.
-    fn marked(&self, format: Format, bytes: &[u8], mut metadata: Metadata, goal: Goal) -> Result<Vec<u8>> {
+    /// Whether the source has the profile that is asked for.
+    fn is_named(&self, kept: &Metadata) -> bool {
+        !self.plan.keep.profile || kept.icc.is_some() || self.info.colour == ColourModel::Cmyk
+    }
+
+    /// `bytes`, or the source as it is where that is smaller. A JPEG opens everywhere without its end marker, a PNG that
+    /// was cut does not, even where no pixel is lost.
+    fn no_larger(&self, bytes: Vec<u8>, named: bool) -> Vec<u8> {
+        let whole = self.info.format != Format::Png || self.bytes.ends_with(b"\0\0\0\0IEND\xAE\x42\x60\x82");
+        if self.bytes.len() < bytes.len() && named && whole { self.bytes.to_vec() } else { bytes }
+    }
+
+    /// `metadata` with a profile for the file `bytes` if one is asked for and not there. Pixels without a profile are in
+    /// sRGB, but for ink.
+    fn named(&self, format: Format, bytes: &[u8], metadata: Metadata) -> Result<Metadata> {
+        if !self.plan.keep.profile || metadata.icc.is_some() {
+            return Ok(metadata);
+        }
+        let limits = self.run.limits.for_results();
+        let channels = self.codecs.probe(format, bytes, Run { limits: &limits, ..self.run })?.channels();
+        let icc = (channels != Channels::Cmyk).then(|| srgb_profile(channels)).transpose()?;
+        Ok(Metadata { icc, ..metadata })
+    }
+
+    /// The file with exactly `metadata`, named, and the mark of `goal`.
+    fn marked(&self, format: Format, bytes: &[u8], metadata: Metadata, goal: Goal) -> Result<Vec<u8>> {
+        let mut metadata = self.named(format, bytes, metadata)?;
         let unmarked = self.codecs.with_metadata(format, bytes, &metadata, self.run)?;
         metadata.comments.push(Mark::new(goal, &unmarked).to_string());
         self.codecs.with_metadata(format, &unmarked, &metadata, self.run)

@@ -161,6 +161,19 @@ fn a_profile_is_embedded_only_when_asked_for() {
 }
 
 #[test]
+fn a_gray_result_has_a_gray_profile() {
+    let gray = image::DynamicImage::ImageLuma8(photo(48, 32).into_luma8());
+    for format in [lapidary::Format::Jpeg, lapidary::Format::Png] {
+        for compression in ["lossless", "high"] {
+            let source = file_with(&gray, format, None, None);
+            let profile = profile_of(&process(&source, &asking(compression, r#""profile""#)).bytes);
+            let profile = profile.unwrap_or_else(|| panic!("{format} {compression} has no profile"));
+            assert_eq!(&profile[16..20], b"GRAY", "{format} {compression}");
+        }
+    }
+}
+
+#[test]
 fn lossless_keeps_the_profile_that_the_pixels_are_in() {
     let srgb =
         profile_of(&process(&file_with(&photo(48, 32), FORMATS[1], None, None), &asking("high", r#""profile""#)).bytes);

@@ -169,6 +169,17 @@ fn lossless_keeps_every_pixel_and_never_grows() {
 }
 
 #[test]
+fn a_jpeg_without_its_end_marker_does_not_grow_by_it() {
+    let whole = process(&file(&photo(64, 48), Format::Jpeg), &preset("lossless")).bytes;
+    let open = &whole[..whole.len() - 2];
+    for name in ["lossless", "low"] {
+        let outcome = process(open, &preset(name));
+        assert!(outcome.bytes.len() <= open.len(), "{name}: {} of {}", outcome.bytes.len(), open.len());
+        assert_eq!(process(&outcome.bytes, &preset(name)).bytes, outcome.bytes);
+    }
+}
+
+#[test]
 fn lossless_keeps_colours_under_full_transparency_and_sixteen_bits() {
     let hidden = image::RgbaImage::from_fn(40, 30, |x, y| image::Rgba([x as u8 * 6, y as u8 * 8, 77, 0]));
     for format in [Format::Png, Format::Webp] {

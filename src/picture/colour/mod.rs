@@ -121,13 +121,19 @@ pub fn to_srgb(picture: Picture, icc: Option<&[u8]>, run: Run<'_>) -> Result<(Pi
     Ok((conversion.apply(picture, run)?, conversion.converted()))
 }
 
-/// An ICC profile of sRGB, to be embedded in what was converted; the same bytes every time.
+/// An ICC profile of sRGB for pixels of `channels`, to be embedded in what was converted; the same bytes every time. A gray
+/// one has the curve alone, since profiles must be of the space of the pixels.
 ///
 /// # Errors
 /// [`Error::Internal`] if it cannot be written, which would be a defect.
-pub fn srgb_profile() -> Result<Vec<u8>> {
-    let mut profile =
-        moxcms::ColorProfile::new_srgb().encode().map_err(|error| Error::internal("writing a profile", error))?;
+pub fn srgb_profile(channels: Channels) -> Result<Vec<u8>> {
+    let mut profile = moxcms::ColorProfile::new_srgb();
+    if channels.is_gray() {
+        let curve = profile.red_trc.take();
+        profile = moxcms::ColorProfile::new_gray_with_gamma(1.0);
+        profile.gray_trc = curve;
+    }
+    let mut profile = profile.encode().map_err(|error| Error::internal("writing a profile", error))?;
     // moxcms writes the time of day into the header (ICC.1:2022, 7.2.8); any fixed date will do.
     if let Some(date) = profile.get_mut(24..36) {
         date.copy_from_slice(&[0x07, 0xD0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0]);

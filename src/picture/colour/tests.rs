@@ -146,3 +146,15 @@ fn a_cancelled_conversion_ends_with_an_error() {
     let profile = icc(ColorProfile::new_display_p3());
     assert!(matches!(to_srgb(lattice(), Some(&profile), run), Err(Error::Stopped(_))));
 }
+
+#[test]
+fn the_profile_of_srgb_is_of_the_space_of_the_pixels_and_changes_none() {
+    for (channels, space) in
+        [(Channels::Rgb, b"RGB "), (Channels::Rgba, b"RGB "), (Channels::Gray, b"GRAY"), (Channels::GrayAlpha, b"GRAY")]
+    {
+        let profile = srgb_profile(channels).unwrap();
+        assert_eq!(&profile[16..20], space, "{channels:?}");
+        assert_eq!(ToSrgb::new(Some(&profile), channels).converted(), Converted::Untouched, "{channels:?}");
+        assert_eq!(profile, srgb_profile(channels).unwrap());
+    }
+}
