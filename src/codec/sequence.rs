@@ -168,7 +168,11 @@ fn follow(
     let alone = states.len() == 1 && vanishing.is_none();
     let mut found: [Option<State>; 3] = [None, None, None];
     for state in states {
-        let area = Area::around(&state.base, wanted, width, |a, b| a != b).unwrap_or(Area::LEAST);
+        // What the first frame does not cover is transparent to some readers, to others of the background colour.
+        let area = match state.step {
+            None => Area { x: 0, y: 0, width, height: wanted.len() / width },
+            Some(_) => Area::around(&state.base, wanted, width, |a, b| a != b).unwrap_or(Area::LEAST),
+        };
         let cleared = vanishing.map(|vanishing| area.with(vanishing));
         let restores = next.is_some_and(|next| vanishing.is_some() || changed(&state.base, next) < kept);
         for (area, disposals) in [(Some(area), [true, restores, false]), (cleared, [false, false, true])] {

@@ -9,6 +9,8 @@ use crate::{control::Run, error::Result};
 /// Bits of the longest code.
 const MOST_BITS: u32 = 12;
 const MOST_CODES: u16 = 1 << MOST_BITS;
+/// Pixels that a phrase may be cut by.
+const MOST_CUT: usize = 8;
 /// Paths followed at once.
 const MOST_PATHS: usize = 128;
 /// Phrases between two questions whether to go on; one takes some microseconds at most.
@@ -35,12 +37,21 @@ impl Indices<'_> {
     }
 }
 
+/// How to code.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Policy {
+    pub(super) clear: Clear,
+    /// By how many pixels two phrases must reach farther for the first to be cut short while the dictionary grows, which
+    /// costs an entry; `None` never cuts them.
+    pub(super) cut: Option<usize>,
+}
+
 /// When to give up a full dictionary.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Policy {
+pub(super) enum Clear {
     /// At once.
     Full,
-    /// When codes of late stand for fewer pixels than this share of what those of the whole dictionary did, in
+    /// When codes of late stand for fewer pixels than this share of what those of the growing dictionary did, in
     /// sixteenths.
     Worse(u64),
     /// Never.
@@ -51,13 +62,18 @@ pub(super) enum Policy {
 pub(super) fn compress(indices: Indices<'_>, policies: &[Policy], run: Run<'_>) -> Result<Vec<u8>> {
     let mut coder = Coder::new(indices.bits());
     let mut best: Option<Vec<u8>> = None;
+    // Policies that differ in what is done with a full dictionary are the same if it never is.
+    let mut done = Vec::new();
     for &policy in policies {
+        if done.contains(&policy.cut) {
+            continue;
+        }
         let codes = coder.code(indices, policy, run)?;
+        if !coder.overflowed {
+            done.push(policy.cut);
+        }
         if best.as_ref().is_none_or(|best| codes.len() < best.len()) {
             best = Some(codes);
-        }
-        if !coder.overflowed {
-            break;
         }
     }
     Ok(best.unwrap_or_default())
@@ -173,7 +189,7 @@ impl Coder {
             if count.is_multiple_of(STRIDE) {
                 run.check()?;
             }
-            let (code, length) = self.step(indices, at, previous);
+            let (code, length) = self.step(indices, at, previous, policy.cut);
             out.push(code, self.width);
             if let Some(before) = previous {
                 self.grow(before, code);
@@ -182,7 +198,7 @@ impl Coder {
             at += length;
             if self.next == MOST_CODES && at < indices.len() {
                 self.overflowed = true;
-                if watch.is_over(policy, length as u64) {
+                if watch.is_over(policy.clear, length as u64) {
                     out.push(clear, self.width);
                     self.clear();
                     previous = None;
@@ -200,18 +216,45 @@ impl Coder {
         Ok(bytes)
     }
 
+    /// The phrase at `at`, the longest or a shorter one, behind which the next one ends the farthest; a shorter one only
+    /// if that is farther by more than `margin` pixels.
+    fn farthest(&mut self, indices: Indices<'_>, at: usize, margin: usize) -> (u16, usize) {
+        let longest = self.longest(indices, at);
+        let (mut code, length) = longest;
+        if at + length == indices.len() {
+            return longest;
+        }
+        let (mut best, mut reach) = (longest, length + self.longest(indices, at + length).1 + margin);
+        for shorter in (1..length).rev().take(MOST_CUT) {
+            code = self.parent[usize::from(code)];
+            let reached = shorter + self.longest(indices, at + shorter).1;
+            if reached > reach {
+                (best, reach) = ((code, shorter), reached);
+            }
+        }
+        best
+    }
+
     /// The next phrase. The code that is being made, which stands for the last phrase and the first index of this one, may
     /// be this one.
-    fn step(&mut self, indices: Indices<'_>, at: usize, previous: Option<u16>) -> (u16, usize) {
-        let Some(before) = previous.filter(|_| self.next < MOST_CODES) else { return self.longest(indices, at) };
-        let index = self.first[usize::from(before)];
-        let possible = index == indices.first[at] || index == indices.second[at];
-        if !possible || self.child(before, index) != 0 {
-            return self.longest(indices, at);
+    fn step(&mut self, indices: Indices<'_>, at: usize, previous: Option<u16>, cut: Option<usize>) -> (u16, usize) {
+        let growing = previous.filter(|_| self.next < MOST_CODES);
+        let cut = if growing.is_some() { cut } else { Some(0) };
+        let index = growing.map(|before| (before, self.first[usize::from(before)]));
+        let possible = |&(before, index): &(u16, u8)| {
+            (index == indices.first[at] || index == indices.second[at]) && self.child(before, index) == 0
+        };
+        let tentative = index.filter(possible);
+        if let Some((before, index)) = tentative {
+            self.insert(before, index);
         }
-        self.insert(before, index);
-        let found = self.longest(indices, at);
-        self.remove_last();
+        let found = match cut {
+            Some(margin) => self.farthest(indices, at, margin),
+            None => self.longest(indices, at),
+        };
+        if tentative.is_some() {
+            self.remove_last();
+        }
         found
     }
 
@@ -248,14 +291,14 @@ impl Watch {
         self.pixels += pixels;
     }
 
-    fn is_over(&mut self, policy: Policy, pixels: u64) -> bool {
+    fn is_over(&mut self, clear: Clear, pixels: u64) -> bool {
         self.late_codes += 1;
         self.late_pixels += pixels;
-        match policy {
-            Policy::Full => true,
-            Policy::Never => false,
-            Policy::Worse(_) if self.late_codes < Self::LATE => false,
-            Policy::Worse(sixteenths) => {
+        match clear {
+            Clear::Full => true,
+            Clear::Never => false,
+            Clear::Worse(_) if self.late_codes < Self::LATE => false,
+            Clear::Worse(sixteenths) => {
                 let over = self.late_pixels * self.codes * 16 < self.pixels * self.late_codes * sixteenths;
                 (self.late_codes, self.late_pixels) = (0, 0);
                 over
@@ -288,5 +331,72 @@ impl Bits {
             self.bytes.push(self.held as u8);
         }
         self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::decompress::Decompressor, *};
+    use crate::{control::Unattended, limits::Limits};
+
+    const POLICIES: [Policy; 5] = [
+        Policy { clear: Clear::Full, cut: None },
+        Policy { clear: Clear::Worse(14), cut: Some(0) },
+        Policy { clear: Clear::Worse(16), cut: Some(2) },
+        Policy { clear: Clear::Never, cut: None },
+        Policy { clear: Clear::Never, cut: Some(1) },
+    ];
+
+    /// Noise of `colours` values with stretches of one value.
+    fn noise(count: usize, colours: u32) -> Vec<u8> {
+        let mut state = 1u32;
+        let mut step = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state >> 8
+        };
+        let mut out = Vec::new();
+        while out.len() < count {
+            let index = (step() % colours) as u8;
+            let stretch = if step() % 8 == 0 { 1 + step() % 300 } else { 1 };
+            out.extend((0..stretch).map(|_| index));
+        }
+        out.truncate(count);
+        out
+    }
+
+    fn decoded(codes: &[u8], count: usize) -> Vec<u8> {
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        let blocks: Vec<u8> =
+            codes[1..].chunks(255).flat_map(|block| [&[block.len() as u8][..], block].concat()).collect();
+        let mut indices = vec![0; count];
+        Decompressor::new().run(codes[0], &blocks, &mut indices, run).unwrap();
+        indices
+    }
+
+    #[test]
+    fn every_policy_codes_what_a_decoder_reads() {
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        for (count, colours) in [(1, 1), (2, 2), (700, 1), (5_000, 3), (60_000, 200), (60_000, 256)] {
+            let indices = noise(count, colours);
+            for policy in POLICIES {
+                let coded = compress(Indices { first: &indices, second: &indices }, &[policy], run).unwrap();
+                assert!(decoded(&coded, count) == indices, "{count} of {colours}, {policy:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn each_pixel_is_one_of_its_choices_and_choices_save_bytes() {
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        let (first, free) = (noise(40_000, 60), noise(40_000, 2));
+        let second: Vec<u8> = first.iter().zip(free).map(|(&index, free)| if free == 1 { 63 } else { index }).collect();
+        let bare = compress(Indices { first: &first, second: &first }, &POLICIES, run).unwrap();
+        for policy in POLICIES {
+            let coded = compress(Indices { first: &first, second: &second }, &[policy], run).unwrap();
+            let indices = decoded(&coded, first.len());
+            let allowed = indices.iter().zip(first.iter().zip(&second)).all(|(i, (one, other))| i == one || i == other);
+            assert!(allowed, "{policy:?}");
+            assert!(coded.len() * 10 < bare.len() * 9, "{policy:?}: {} of {}", coded.len(), bare.len());
+        }
     }
 }

@@ -1,9 +1,11 @@
 //! A GIF again in fewer bytes, with every canvas as it was, for as long as it was.
 
+use std::borrow::Cow;
+
 use super::{
     Gif,
     blocks::Control,
-    compress::{Indices, Policy, compress},
+    compress::{Clear, Indices, Policy, compress},
     player::Player,
     tables::{Needs, Table, global},
     write::{FRAME, TRAILER, write_blocks, write_control, write_plays},
@@ -19,10 +21,19 @@ use crate::{
 };
 
 /// How to code while searching.
-const QUICK: &[Policy] = &[Policy::Worse(14)];
+const QUICK: &[Policy] = &[Policy { clear: Clear::Full, cut: None }, Policy { clear: Clear::Worse(14), cut: None }];
+/// How many of the codings that were searched are tried thoroughly.
+const FINALISTS: usize = 2;
 /// How to code what is kept.
-const THOROUGH: &[Policy] =
-    &[Policy::Full, Policy::Worse(12), Policy::Worse(14), Policy::Worse(15), Policy::Worse(16), Policy::Never];
+const THOROUGH: &[Policy] = &[
+    Policy { clear: Clear::Full, cut: None },
+    Policy { clear: Clear::Worse(14), cut: None },
+    Policy { clear: Clear::Worse(16), cut: None },
+    Policy { clear: Clear::Never, cut: None },
+    Policy { clear: Clear::Worse(15), cut: Some(0) },
+    Policy { clear: Clear::Worse(15), cut: Some(1) },
+    Policy { clear: Clear::Worse(15), cut: Some(3) },
+];
 
 impl Recompress for Gif {
     fn format(&self) -> Format {
@@ -86,25 +97,65 @@ fn write_head(out: &mut Vec<u8>, merged: &Merged<'_>, table: &Table) {
 
 /// What a frame draws that is not there already.
 fn needed(base: &[Pixel], wanted: &[Pixel], area: Area, width: usize) -> Needs {
-    let mut needs = Needs::default();
-    let mut last = NOTHING;
+    let (mut changed, mut idle) = (Counts::default(), Counts::default());
+    let mut transparent = false;
     for (base, wanted) in area.rows(base, width).zip(area.rows(wanted, width)) {
         for (&base, &wanted) in base.iter().zip(wanted) {
-            if base == wanted {
-                needs.transparent = true;
-            } else if wanted != last {
-                last = wanted;
-                needs.colours.push(wanted);
+            if base != wanted {
+                changed.add(wanted);
+            } else {
+                transparent = true;
+                if wanted != NOTHING {
+                    idle.add(wanted);
+                }
             }
         }
-        if needs.colours.len() > 1 << 16 {
-            needs.colours.sort_unstable();
-            needs.colours.dedup();
+    }
+    let mut idle = idle.finish();
+    idle.sort_unstable_by_key(|&(colour, count)| (std::cmp::Reverse(count), colour));
+    let colours = |counts: Vec<(Pixel, u32)>| counts.into_iter().map(|(colour, _)| colour).collect();
+    Needs { colours: colours(changed.finish()), transparent, idle: colours(idle) }
+}
+
+/// Colours counted.
+#[derive(Default)]
+struct Counts {
+    runs: Vec<(Pixel, u32)>,
+    /// Runs that need not be merged again.
+    merged: usize,
+}
+
+impl Counts {
+    /// Runs kept before they are merged.
+    const MOST: usize = 1 << 16;
+
+    fn add(&mut self, colour: Pixel) {
+        match self.runs.last_mut() {
+            Some((last, count)) if *last == colour => *count += 1,
+            _ => {
+                if self.runs.len() >= self.merged * 2 + Self::MOST {
+                    self.merge();
+                }
+                self.runs.push((colour, 1));
+            }
         }
     }
-    needs.colours.sort_unstable();
-    needs.colours.dedup();
-    needs
+
+    fn merge(&mut self) {
+        self.runs.sort_unstable();
+        self.runs.dedup_by(|one, before| {
+            let same = one.0 == before.0;
+            before.1 += if same { one.1 } else { 0 };
+            same
+        });
+        self.merged = self.runs.len();
+    }
+
+    /// All colours in rising order with their counts.
+    fn finish(mut self) -> Vec<(Pixel, u32)> {
+        self.merge();
+        self.runs
+    }
 }
 
 /// One frame to be coded.
@@ -118,15 +169,15 @@ struct Frame<'a> {
 /// One frame coded.
 struct Coded<'a> {
     /// Its own table, or the global one.
-    table: std::borrow::Cow<'a, Table>,
+    table: Cow<'a, Table>,
     local: bool,
     codes: Vec<u8>,
     transparent: Option<u8>,
 }
 
 impl Coded<'_> {
-    fn bytes(&self) -> usize {
-        self.codes.len() + if self.local { self.table.bytes() } else { 0 }
+    fn bytes(&self, table: &Table) -> usize {
+        self.codes.len() + if self.local { table.bytes() } else { 0 }
     }
 
     fn write(&self, out: &mut Vec<u8>, split: &Split, ticks: u16, still: bool) {
@@ -153,26 +204,41 @@ enum Unchanged {
 }
 
 impl Frame<'_> {
-    /// The smallest of the codings with the global table and a local one.
+    /// The smallest of the codings with the global table and local ones.
     fn best<'t>(&self, needs: &Needs, global: &'t Table, run: Run<'_>) -> Result<Option<Coded<'t>>> {
         let mut tables = Vec::new();
-        let local = (needs.colours.len() <= 256).then(|| Table::local(needs));
         if global.serves(needs) {
-            tables.push((std::borrow::Cow::Borrowed(global), false));
+            tables.push((Cow::Borrowed(global), false));
         }
-        if let Some(local) = local.filter(|local| tables.is_empty() || local.bits() + 1 < global.bits()) {
-            tables.push((std::borrow::Cow::Owned(local), true));
+        if needs.colours.len() <= 256 {
+            let (tight, full) = (Table::local(needs, false), Table::local(needs, true));
+            let shorter = tables.is_empty() || tight.bits() + 1 < global.bits();
+            if tables.is_empty() && full.bits() > tight.bits() {
+                tables.push((Cow::Owned(full), true));
+            }
+            if shorter {
+                tables.push((Cow::Owned(tight), true));
+            }
         }
-        let mut best: Option<Coded<'t>> = None;
-        for (table, local) in tables {
+        let mut tried = Vec::new();
+        for (at, (table, local)) in tables.iter().enumerate() {
             for unchanged in [Unchanged::Either, Unchanged::Transparent, Unchanged::Drawn] {
-                let Some(coded) = self.coded(&table, local, unchanged, THOROUGH, run)? else { continue };
-                if best.as_ref().is_none_or(|best| coded.bytes() < best.bytes()) {
-                    best = Some(Coded { table: table.clone(), ..coded });
+                if let Some(coded) = self.coded(table, *local, unchanged, QUICK, run)? {
+                    tried.push((coded.bytes(table), at, unchanged));
                 }
             }
         }
-        Ok(best)
+        tried.sort_by_key(|tried| tried.0);
+        let mut best: Option<(usize, Coded<'t>)> = None;
+        for (_, at, unchanged) in tried.into_iter().take(FINALISTS) {
+            let (table, local) = &tables[at];
+            let Some(coded) = self.coded(table, *local, unchanged, THOROUGH, run)? else { continue };
+            let bytes = coded.bytes(table);
+            if best.as_ref().is_none_or(|best| bytes < best.0) {
+                best = Some((bytes, Coded { table: table.clone(), ..coded }));
+            }
+        }
+        Ok(best.map(|best| best.1))
     }
 
     fn coded<'t>(
@@ -260,7 +326,7 @@ impl Cost for Price {
             return Ok(None);
         }
         let frame = Frame { base, wanted, area, width: self.width };
-        let coded = frame.coded(&Table::local(&needs), false, Unchanged::Either, QUICK, run)?;
+        let coded = frame.coded(&Table::local(&needs, false), false, Unchanged::Either, QUICK, run)?;
         Ok(coded.map(|coded| coded.codes.len() as u64))
     }
 }

@@ -12,6 +12,9 @@ pub(super) struct Needs {
     pub(super) colours: Vec<Pixel>,
     /// Whether some pixel may or must let the canvas through.
     pub(super) transparent: bool,
+    /// Colours of pixels that are there already, the most frequent first. To draw them again may be cheaper than to leave
+    /// them out.
+    pub(super) idle: Vec<Pixel>,
 }
 
 impl Needs {
@@ -40,9 +43,14 @@ impl Table {
         Self { entries, sorted }
     }
 
-    /// For one frame alone.
-    pub(super) fn local(needs: &Needs) -> Self {
-        Self::new(needs.colours.clone(), needs.entries())
+    /// For one frame alone, with as many idle colours as make it no longer, or with as many as there is room for.
+    pub(super) fn local(needs: &Needs, full: bool) -> Self {
+        let entries = needs.entries();
+        let length = if full { MOST } else { entries.next_power_of_two() };
+        let idle = needs.idle.iter().filter(|colour| needs.colours.binary_search(colour).is_err());
+        let colours: Vec<Pixel> = needs.colours.iter().chain(idle.take(length - entries)).copied().collect();
+        let least = colours.len() + (entries - needs.colours.len());
+        Self::new(colours, least)
     }
 
     /// The index of a colour.

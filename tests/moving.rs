@@ -1,0 +1,231 @@
+//! Animations: what is seen, and for how long, stays.
+#![cfg(all(feature = "gif", feature = "jpeg", feature = "png", feature = "webp"))]
+
+mod pictures;
+
+use std::{
+    io::Cursor,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use image::{AnimationDecoder, RgbaImage, codecs::gif::GifDecoder};
+use lapidary::{Control, Engine, Error, Input, Stage, Stop};
+use pictures::{attempt, process, request};
+
+const LOSSLESS: &str = r#"{"optimize": {"compression": "lossless"}}"#;
+
+/// A GIF as it is stored: one frame after the other, each with its place, disposal, delay and transparent index.
+struct Gif {
+    bytes: Vec<u8>,
+}
+
+impl Gif {
+    /// A screen with eight colours: black, red, green, blue, yellow, white, gray, cyan.
+    fn new(width: u16, height: u16) -> Self {
+        let mut bytes = [&b"GIF89a"[..], &width.to_le_bytes(), &height.to_le_bytes(), &[0x82, 0, 0]].concat();
+        for colour in [0, 0xFF_0000, 0x00_FF00, 0x00_00FF, 0xFF_FF00, 0xFF_FFFF, 0x80_8080, 0x00_FFFFu32] {
+            bytes.extend(&colour.to_be_bytes()[1..]);
+        }
+        Self { bytes }
+    }
+
+    fn repeating(mut self, times: u16) -> Self {
+        let [low, high] = times.to_le_bytes();
+        self.bytes.extend(b"\x21\xFF\x0BNETSCAPE2.0\x03\x01");
+        self.bytes.extend([low, high, 0]);
+        self
+    }
+
+    fn frame(
+        mut self,
+        [x, y, width, height]: [u16; 4],
+        (disposal, delay, transparent): (u8, u16, Option<u8>),
+        index: impl Fn(u16, u16) -> u8,
+    ) -> Self {
+        let [low, high] = delay.to_le_bytes();
+        let flags = disposal << 2 | u8::from(transparent.is_some());
+        self.bytes.extend([0x21, 0xF9, 4, flags, low, high, transparent.unwrap_or(0), 0, 0x2C]);
+        self.bytes.extend([x, y, width, height].into_iter().flat_map(u16::to_le_bytes));
+        self.bytes.extend([0, 3]);
+        let indices = (0..height).flat_map(|y| (0..width).map(move |x| (x, y))).map(|(x, y)| index(x, y));
+        let codes = codes(indices);
+        for block in codes.chunks(255) {
+            self.bytes.push(block.len() as u8);
+            self.bytes.extend(block);
+        }
+        self.bytes.push(0);
+        self
+    }
+
+    fn end(mut self) -> Vec<u8> {
+        self.bytes.push(0x3B);
+        self.bytes
+    }
+}
+
+/// Indices of three bits as codes of four, without a dictionary: it is cleared before it grows.
+fn codes(indices: impl Iterator<Item = u8>) -> Vec<u8> {
+    let mut nibbles = Vec::new();
+    for (at, index) in indices.enumerate() {
+        if at % 6 == 0 {
+            nibbles.push(8);
+        }
+        nibbles.push(index);
+    }
+    nibbles.push(9);
+    nibbles.chunks(2).map(|pair| pair[0] | pair.get(1).copied().unwrap_or(0) << 4).collect()
+}
+
+/// Every disposal, transparency, frames that change nothing, and a frame beyond the canvas.
+fn everything() -> Vec<u8> {
+    Gif::new(40, 30)
+        .repeating(2)
+        .frame([0, 0, 40, 30], (1, 7, None), |x, y| ((x / 5 + y / 5) % 4) as u8)
+        .frame([5, 5, 10, 10], (3, 3, Some(0)), |x, y| if (x + y) % 3 == 0 { 0 } else { 4 })
+        .frame([20, 5, 12, 12], (2, 5, None), |x, _| (x % 8) as u8)
+        .frame([2, 2, 6, 6], (0, 5, None), |_, _| 5)
+        .frame([2, 2, 6, 6], (0, 9, None), |_, _| 5)
+        .frame([30, 20, 20, 20], (1, 4, Some(1)), |x, y| ((x * y) % 8) as u8)
+        .frame([0, 0, 40, 30], (2, 0, Some(6)), |x, y| if x > y { 6 } else { 7 })
+        .frame([10, 10, 4, 4], (1, 1, None), |_, _| 3)
+        .end()
+}
+
+/// A dot that runs over a still picture.
+fn dot(frames: u16) -> Vec<u8> {
+    (0..frames)
+        .fold(Gif::new(60, 40).repeating(0), |gif, at| {
+            gif.frame([0, 0, 60, 40], (1, 5, None), move |x, y| {
+                if (x, y) == (at % 60, at / 60 + 9) { 5 } else { ((x * x + y * 3) / 7 % 4) as u8 }
+            })
+        })
+        .end()
+}
+
+/// What another decoder shows, and for how many milliseconds; equal canvases in a row are one, if browsers show both for as
+/// long as they say.
+fn shown(bytes: &[u8]) -> Vec<(u32, RgbaImage)> {
+    let frames = GifDecoder::new(Cursor::new(bytes)).unwrap().into_frames().collect_frames().unwrap();
+    let mut shown: Vec<(u32, RgbaImage)> = Vec::new();
+    for frame in frames {
+        let (numerator, denominator) = frame.delay().numer_denom_ms();
+        let milliseconds = numerator / denominator;
+        let mut canvas = frame.into_buffer();
+        canvas.pixels_mut().filter(|pixel| pixel[3] == 0).for_each(|pixel| pixel.0 = [0; 4]);
+        match shown.last_mut() {
+            Some((time, last)) if *last == canvas && milliseconds.min(*time) >= 20 => *time += milliseconds,
+            _ => shown.push((milliseconds, canvas)),
+        }
+    }
+    shown
+}
+
+#[test]
+fn everything_that_is_seen_stays_for_as_long_and_the_file_is_smaller() {
+    for source in [everything(), dot(20)] {
+        let done = process(&source, LOSSLESS);
+        assert!(shown(&done.bytes) == shown(&source));
+        assert!(done.bytes.len() < source.len(), "{} of {}", done.bytes.len(), source.len());
+        assert_eq!((done.output.format, done.output.score), ("GIF", Some(100.0)));
+    }
+}
+
+#[test]
+fn a_frame_of_no_size_shows_the_canvas_for_its_time() {
+    let file = |size: u16| {
+        Gif::new(9, 9)
+            .frame([0, 0, 9, 9], (1, 5, None), |x, _| (x % 5) as u8)
+            .frame([3, 3, 2, 2], (3, 5, None), |_, _| 6)
+            .frame([4, 4, size, size], (1, 7, Some(5)), |_, _| 5)
+            .end()
+    };
+    assert!(shown(&process(&file(0), LOSSLESS).bytes) == shown(&file(1)));
+}
+
+#[test]
+fn only_what_changes_is_written_again() {
+    let (one, twenty) = (process(&dot(1), LOSSLESS).bytes.len(), process(&dot(20), LOSSLESS).bytes.len());
+    assert!(twenty < one + 20 * 40, "{one} for one frame, {twenty} for twenty");
+}
+
+#[test]
+fn what_the_first_frame_does_not_cover_is_stored_as_transparent() {
+    let source = Gif::new(20, 20).frame([1, 1, 18, 18], (1, 0, None), |_, _| 3).end();
+    let done = process(&source, LOSSLESS).bytes;
+    assert!(shown(&done) == shown(&source));
+    let place = [[0u8; 4], [20, 0, 20, 0]].concat();
+    assert!(done.windows(9).any(|window| window[0] == 0x2C && window[1..] == place));
+}
+
+#[test]
+fn the_number_of_plays_stays() {
+    let block = |times: u16| [&b"NETSCAPE2.0\x03\x01"[..], &times.to_le_bytes()].concat();
+    for times in [0, 1, 2, 65_535] {
+        let frame = |gif: Gif, index| gif.frame([0, 0, 9, 9], (1, 5, None), move |_, _| index);
+        let source = frame(frame(Gif::new(9, 9).repeating(times), 1), 2).end();
+        let done = process(&source, LOSSLESS).bytes;
+        assert!(done.windows(15).any(|window| window == block(times)), "{times}");
+        let once = frame(frame(Gif::new(9, 9), 1), 2).end();
+        assert!(!process(&once, LOSSLESS).bytes.windows(8).any(|window| window == b"NETSCAPE"));
+    }
+}
+
+#[test]
+fn doing_it_again_changes_nothing() {
+    for source in [everything(), dot(7), dot(1)] {
+        let once = process(&source, LOSSLESS).bytes;
+        assert!(process(&once, LOSSLESS).bytes == once);
+    }
+}
+
+#[test]
+fn a_file_without_its_end_is_whole_and_one_without_pixels_is_an_error() {
+    let source = dot(3);
+    let whole = process(&source, LOSSLESS).bytes;
+    assert!(shown(&process(&source[..source.len() - 1], LOSSLESS).bytes) == shown(&whole));
+    let cut = attempt(&source[..source.len() - 400], LOSSLESS).unwrap_err();
+    assert!(matches!(cut, Error::Input { .. }), "{cut}");
+}
+
+#[test]
+fn a_still_is_converted_to_other_formats() {
+    let json = r#"{"optimize": {"compression": "lossless"}, "output": {"format": "png"}}"#;
+    let source = dot(1);
+    let png = image::load_from_memory(&process(&source, json).bytes).unwrap().into_rgba8();
+    assert!(png == shown(&source)[0].1);
+}
+
+#[test]
+fn large_screens_and_many_frames_are_refused_by_their_numbers() {
+    let screen = Gif::new(65_535, 65_535).frame([0, 0, 1, 1], (0, 0, None), |_, _| 1).end();
+    let text = attempt(&screen, LOSSLESS).unwrap_err().to_string();
+    assert_eq!(text, "source width in pixels is 65535, the limit is 16383");
+    let frames =
+        (0..30_000).fold(Gif::new(2, 2), |gif, at| gif.frame([0, 0, 2, 2], (1, 2, None), move |_, _| (at % 8) as u8));
+    let text = attempt(&frames.end(), LOSSLESS).unwrap_err().to_string();
+    assert_eq!(text, "source frames is 30000, the limit is 1000");
+}
+
+/// Stops when it is asked for the `last` time.
+#[derive(Debug)]
+struct Countdown(AtomicU32);
+
+impl Control for Countdown {
+    fn stop(&self) -> Option<Stop> {
+        let left = self.0.load(Ordering::Relaxed);
+        self.0.store(left.saturating_sub(1), Ordering::Relaxed);
+        (left == 0).then_some(Stop::Cancelled)
+    }
+    fn stage(&self, _: Stage, _: f32) {}
+}
+
+#[test]
+fn a_long_animation_can_be_stopped_at_every_frame() {
+    let source = dot(50);
+    for questions in [1, 20, 60, 150] {
+        let control = Countdown(questions.into());
+        let input = Input { bytes: &source, name: None };
+        let error = Engine::new().process(input, &request(LOSSLESS), &control).err();
+        assert!(matches!(error, Some(Error::Stopped(Stop::Cancelled))), "{questions}: {error:?}");
+    }
+}
