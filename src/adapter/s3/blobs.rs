@@ -1,6 +1,10 @@
 //! Blobs in a bucket of the host's, for services of several machines.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use http::{HeaderMap, Method};
@@ -53,6 +57,8 @@ struct Inner {
     bucket: Bucket,
     /// As places are asked for.
     store: Store,
+    /// The last that was listed; `None` at the end of a round.
+    listed: Mutex<Option<BlobKey>>,
 }
 
 impl fmt::Debug for S3Blobs {
@@ -68,7 +74,7 @@ impl S3Blobs {
     /// Where the guard refuses it, or the provider has no endpoint.
     pub fn new(http: &Http, bucket: Bucket) -> Result<Self> {
         let store = Store::connector("", &bucket.name, &bucket.region);
-        let inner = Inner { wire: Wire::new(http), bucket, store };
+        let inner = Inner { wire: Wire::new(http), bucket, store, listed: Mutex::default() };
         http.client().guard().target(&inner.url("")?)?;
         Ok(Self(Arc::new(inner)))
     }
@@ -102,10 +108,11 @@ impl Inner {
         Failure::passing(format!("bucket {}: {why}", self.bucket.name))
     }
 
-    /// A page of the names that begin with the prefix, and the token of the next.
-    async fn list(&self, after: Option<&str>) -> Result<(Vec<(BlobKey, Timestamp)>, Option<String>)> {
-        let token = after.map(|token| format!("&continuation-token={}", encode(token, false))).unwrap_or_default();
-        let url = format!("{}?list-type=2&prefix={}{token}", self.url("")?, encode(&self.bucket.prefix, false));
+    /// A page of the names that begin with the prefix, in their order, and the token of the next. It begins after a name, or
+    /// where a token says.
+    async fn list(&self, from: Option<(&str, &str)>) -> Result<(Vec<(BlobKey, Timestamp)>, Option<String>)> {
+        let from = from.map(|(kind, value)| format!("&{kind}={}", encode(value, false))).unwrap_or_default();
+        let url = format!("{}?list-type=2&prefix={}{from}", self.url("")?, encode(&self.bucket.prefix, false));
         let broken = || self.failure("its listing cannot be read");
         let reply = self.ask(Method::GET, &url, Bytes::new()).await?.ok_or_else(broken)?;
         let Read::Whole(page) = reply.read(LIST_BYTES_AT_MOST).await? else { return Err(broken()) };
@@ -140,15 +147,20 @@ impl Blobs for S3Blobs {
     }
 
     async fn older_than(&self, before: Timestamp, max: usize) -> Result<Vec<BlobKey>> {
-        let (mut found, mut after) = (Vec::new(), None::<String>);
+        let listed = *self.0.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut from = listed.map(|key| ("start-after", self.0.name(key)));
+        let mut found = Vec::new();
         loop {
-            let (page, next) = self.0.list(after.as_deref()).await?;
+            let (page, next) = self.0.list(from.as_ref().map(|(kind, value)| (*kind, value.as_str()))).await?;
             found.extend(page.into_iter().filter(|(_, finished)| *finished < before).map(|(key, _)| key));
-            if found.len() >= max || next.is_none() {
-                found.truncate(max);
+            let enough = found.len() >= max;
+            found.truncate(max);
+            if enough || next.is_none() {
+                *self.0.listed.lock().unwrap_or_else(PoisonError::into_inner) =
+                    found.last().copied().filter(|_| enough);
                 return Ok(found);
             }
-            after = next;
+            from = next.map(|token| ("continuation-token", token));
         }
     }
 }

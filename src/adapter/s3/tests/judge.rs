@@ -141,7 +141,7 @@ fn list(objects: &BTreeMap<String, Kept>, query: &str) -> String {
     let value = |name: &str| query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
     let start = format!("/{BUCKET}/");
     let prefix = value("prefix").unwrap_or_default().replace("%2F", "/");
-    let after = value("continuation-token").unwrap_or_default().replace("%2F", "/");
+    let after = value("continuation-token").or_else(|| value("start-after")).unwrap_or_default().replace("%2F", "/");
     let names: Vec<_> = objects.keys().filter_map(|path| path.strip_prefix(&start)).collect();
     let left: Vec<_> = names.into_iter().filter(|name| name.starts_with(&prefix) && *name > after.as_str()).collect();
     let contents: String = left
