@@ -2,10 +2,7 @@
 
 use std::{cell::RefCell, sync::Arc};
 
-use lapidary::{
-    adapter::{directory::DirectoryBlobs, sqlite::SqliteLedger},
-    testing,
-};
+use lapidary::{adapter::sqlite::SqliteLedger, testing};
 use tokio::runtime::Builder;
 
 use crate::folder::Folder;
@@ -31,17 +28,4 @@ fn the_ledger_in_sqlite_does_as_the_model_foretells() {
         let ledger = SqliteLedger::open(folder.join("ledger.sqlite")).expect("a ledger");
         runtime.block_on(testing::ledger_at_random(Arc::new(ledger), seed, 1_500));
     }
-}
-
-#[test]
-fn blobs_in_a_directory_conform() {
-    let runtime = Builder::new_current_thread().build().expect("a runtime");
-    let folders = RefCell::new(Vec::new());
-    let fresh = async || {
-        let folder = Folder::new();
-        let blobs = DirectoryBlobs::open(folder.join("blobs")).expect("a directory");
-        folders.borrow_mut().push(folder);
-        Arc::new(blobs)
-    };
-    runtime.block_on(testing::blobs(fresh));
 }

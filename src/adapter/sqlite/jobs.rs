@@ -24,6 +24,70 @@ use crate::{
 /// Blobs that are looked up before others have their turn.
 const LOOK_UPS: usize = 64;
 
+const INSERT: &str = "INSERT INTO job (id, account, accepted, cost, month, source_bytes, sealed)
+    VALUES (:id, :account, :accepted, :cost, :month, :source_bytes, :sealed) RETURNING number";
+const INSERT_HOOK: &str = "INSERT INTO hook (job, account, lane, delay, sealed) VALUES (?1, ?2, ?3, ?4, ?5)";
+const DEFERRED: &str = "UPDATE job INDEXED BY job_deferred SET state = 0 WHERE state = 1 AND due <= ?1";
+const LEASED: &str = "UPDATE job INDEXED BY job_leased SET state = 0 WHERE state = 2 AND (due <= ?1 OR since > ?2)";
+const ACCOUNT: &str = "SELECT id FROM account INDEXED BY account_turn WHERE ready > 0 ORDER BY turn LIMIT 1";
+const LEASE: &str = "UPDATE job SET state = 2, due = ?2, since = ?3, fence = fence + 1, attempts = attempts + 1
+    WHERE number = (
+        SELECT number FROM job INDEXED BY job_ready WHERE state = 0 AND account = ?1 ORDER BY number LIMIT 1
+    )
+    RETURNING id, fence, attempts, sealed, source_bytes, accepted";
+const TURNS: &str = "UPDATE tally SET turns = turns + 1 RETURNING turns";
+const PROLONG: &str = "UPDATE job SET state = 2, due = ?3, since = ?4
+    WHERE id = ?1 AND fence = ?2 AND since IS NOT NULL";
+const FIND_LEASE: &str = "SELECT number, account, cost, month, since IS NOT NULL FROM job WHERE id = ?1 AND fence = ?2";
+const AGAIN: &str = "UPDATE job SET state = 1, due = ?2, since = NULL, attempts = attempts - ?3 WHERE number = ?1";
+const FINISH: &str = "UPDATE job SET state = 3, since = NULL, sealed = NULL, settled = ?2, status = ?3, body = ?4
+    WHERE number = ?1";
+const BEGIN_HOOK: &str = "UPDATE hook SET state = 1, due = min(?2 + delay, 9223372036854775807) WHERE job = ?1";
+const KEEP: &str = "INSERT INTO image (job, link, blob, name, media_type, expires) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+const IMAGES: &str = "DELETE FROM image
+    WHERE job IN (SELECT job FROM image WHERE expires <= ?1 ORDER BY expires LIMIT ?2) RETURNING blob";
+const RECORDS: &str = "DELETE FROM job WHERE number IN (
+        SELECT number FROM job INDEXED BY job_settled
+        WHERE state = 3 AND settled < ?1
+            AND NOT EXISTS (SELECT 1 FROM image WHERE image.job = job.number)
+            AND NOT EXISTS (SELECT 1 FROM hook WHERE hook.job = job.number AND hook.state < 3)
+        ORDER BY settled LIMIT ?2
+    )";
+const SOURCE: &str = "SELECT 1 FROM job WHERE id = ?1 AND state < 3";
+const RESULT: &str = "SELECT 1 FROM job WHERE id = ?1 AND (
+    fence = ?2 AND since IS NOT NULL OR EXISTS (SELECT 1 FROM image WHERE image.job = job.number AND blob = ?3)
+)";
+const SUMS: &str = "SELECT waiting, leased, source_bytes, notifications FROM tally";
+const FIND_VIEW: &str = "SELECT accepted, status, body, since IS NOT NULL FROM job WHERE id = ?1 AND account = ?2";
+const FIND_IMAGE: &str = "SELECT blob, name, media_type, expires FROM image WHERE link = ?1 AND expires > ?2";
+const OLDEST: &str = "SELECT min(accepted) FROM job INDEXED BY job_waiting WHERE state < 3 AND since IS NULL";
+
+/// Statements of which none may go through a table.
+#[cfg(test)]
+pub(super) const OFTEN: &[&str] = &[
+    INSERT,
+    INSERT_HOOK,
+    DEFERRED,
+    LEASED,
+    ACCOUNT,
+    LEASE,
+    TURNS,
+    PROLONG,
+    FIND_LEASE,
+    AGAIN,
+    FINISH,
+    BEGIN_HOOK,
+    KEEP,
+    IMAGES,
+    RECORDS,
+    SOURCE,
+    RESULT,
+    SUMS,
+    FIND_VIEW,
+    FIND_IMAGE,
+    OLDEST,
+];
+
 fn accept(
     connection: &Connection,
     job: NewJob,
@@ -53,9 +117,6 @@ fn accept(
 }
 
 fn insert(connection: &Connection, job: NewJob, month: Timestamp, now: Timestamp) -> rusqlite::Result<()> {
-    const JOB: &str = "INSERT INTO job (id, account, accepted, cost, month, source_bytes, sealed)
-        VALUES (:id, :account, :accepted, :cost, :month, :source_bytes, :sealed) RETURNING number";
-    const HOOK: &str = "INSERT INTO hook (job, account, lane, delay, sealed) VALUES (?1, ?2, ?3, ?4, ?5)";
     let values = named_params! {
         ":id": Id(job.id.0),
         ":account": Id(job.account.0),
@@ -65,19 +126,17 @@ fn insert(connection: &Connection, job: NewJob, month: Timestamp, now: Timestamp
         ":source_bytes": job.source_bytes.map(Count),
         ":sealed": job.sealed,
     };
-    let number: i64 = connection.prepare_cached(JOB)?.query_row(values, |row| row.get(0))?;
+    let number: i64 = connection.prepare_cached(INSERT)?.query_row(values, |row| row.get(0))?;
     if let Some(NewHook { sealed, lane, delay }) = job.hook {
         let values = (number, Id(job.account.0), lane.cast_signed(), millis(delay), sealed);
-        connection.prepare_cached(HOOK)?.execute(values)?;
+        connection.prepare_cached(INSERT_HOOK)?.execute(values)?;
     }
     Ok(())
 }
 
 /// Makes jobs ready whose time has come.
 fn wake(connection: &Connection, now: Timestamp) -> rusqlite::Result<()> {
-    const DEFERRED: &str = "UPDATE job INDEXED BY job_deferred SET state = 0 WHERE state = 1 AND due <= ?1";
     // Goes through all leases, of which there are as many as workers.
-    const LEASED: &str = "UPDATE job INDEXED BY job_leased SET state = 0 WHERE state = 2 AND (due <= ?1 OR since > ?2)";
     connection.prepare_cached(DEFERRED)?.execute([Moment(now)])?;
     connection.prepare_cached(LEASED)?.execute([Moment(now), Moment(now + SKEW)])?;
     Ok(())
@@ -85,13 +144,6 @@ fn wake(connection: &Connection, now: Timestamp) -> rusqlite::Result<()> {
 
 /// Leases the next job that is ready.
 fn claim(connection: &Connection, lease: Duration, now: Timestamp) -> rusqlite::Result<Option<JobLease>> {
-    const ACCOUNT: &str = "SELECT id FROM account INDEXED BY account_turn WHERE ready > 0 ORDER BY turn LIMIT 1";
-    const LEASE: &str = "UPDATE job SET state = 2, due = ?2, since = ?3, fence = fence + 1, attempts = attempts + 1
-        WHERE number = (
-            SELECT number FROM job INDEXED BY job_ready WHERE state = 0 AND account = ?1 ORDER BY number LIMIT 1
-        )
-        RETURNING id, fence, attempts, sealed, source_bytes, accepted";
-    const TURNS: &str = "UPDATE tally SET turns = turns + 1 RETURNING turns";
     let first = connection.prepare_cached(ACCOUNT)?.query_row([], |row| id(row, 0)).optional()?;
     let Some(account) = first else { return Ok(None) };
     let row = |row: &Row<'_>| {
@@ -118,8 +170,6 @@ fn prolong(
     lease: Duration,
     now: Timestamp,
 ) -> rusqlite::Result<Held> {
-    const PROLONG: &str = "UPDATE job SET state = 2, due = ?3, since = ?4
-        WHERE id = ?1 AND fence = ?2 AND since IS NOT NULL";
     let values = (Id(job.0), Count(fence.0), Moment(now + lease), Moment(now));
     let held = connection.prepare_cached(PROLONG)?.execute(values)? > 0;
     Ok(if held { Held::Yes } else { Held::Lost })
@@ -141,8 +191,6 @@ fn settle(
     outcome: Outcome,
     now: Timestamp,
 ) -> rusqlite::Result<Held> {
-    const FIND: &str = "SELECT number, account, cost, month, since IS NOT NULL FROM job WHERE id = ?1 AND fence = ?2";
-    const AGAIN: &str = "UPDATE job SET state = 1, due = ?2, since = NULL, attempts = attempts - ?3 WHERE number = ?1";
     let row = |row: &Row<'_>| {
         Ok(Found {
             number: row.get(0)?,
@@ -152,7 +200,7 @@ fn settle(
             held: row.get(4)?,
         })
     };
-    let found = connection.prepare_cached(FIND)?.query_row((Id(job.0), Count(fence.0)), row).optional()?;
+    let found = connection.prepare_cached(FIND_LEASE)?.query_row((Id(job.0), Count(fence.0)), row).optional()?;
     let Some(found) = found else { return Ok(Held::Lost) };
     if !found.held {
         return Ok(Held::Yes);
@@ -185,16 +233,12 @@ fn charge(connection: &Connection, job: &Found, completed: bool, now: Timestamp)
 }
 
 fn finish(connection: &Connection, job: i64, status: u16, body: &[u8], now: Timestamp) -> rusqlite::Result<()> {
-    const FINISH: &str = "UPDATE job SET state = 3, since = NULL, sealed = NULL, settled = ?2, status = ?3, body = ?4
-        WHERE number = ?1";
-    const HOOK: &str = "UPDATE hook SET state = 1, due = min(?2 + delay, 9223372036854775807) WHERE job = ?1";
     connection.prepare_cached(FINISH)?.execute((job, Moment(now), status, body))?;
-    connection.prepare_cached(HOOK)?.execute((job, Moment(now)))?;
+    connection.prepare_cached(BEGIN_HOOK)?.execute((job, Moment(now)))?;
     Ok(())
 }
 
 fn keep(connection: &Connection, job: i64, image: &Image) -> rusqlite::Result<()> {
-    const KEEP: &str = "INSERT INTO image (job, link, blob, name, media_type, expires) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let link = image.link.0.to_be_bytes();
     let values = (job, link, image.blob.to_string(), &image.name, &image.media_type, Moment(image.expires));
     connection.prepare_cached(KEEP)?.execute(values).map(drop)
@@ -220,15 +264,6 @@ fn blob(row: &Row<'_>, column: usize) -> rusqlite::Result<BlobKey> {
 }
 
 fn sweep(connection: &Connection, before: Timestamp, max: usize, now: Timestamp) -> rusqlite::Result<Swept> {
-    const IMAGES: &str = "DELETE FROM image
-        WHERE job IN (SELECT job FROM image WHERE expires <= ?1 ORDER BY expires LIMIT ?2) RETURNING blob";
-    const RECORDS: &str = "DELETE FROM job WHERE number IN (
-            SELECT number FROM job INDEXED BY job_settled
-            WHERE state = 3 AND settled < ?1
-                AND NOT EXISTS (SELECT 1 FROM image WHERE image.job = job.number)
-                AND NOT EXISTS (SELECT 1 FROM hook WHERE hook.job = job.number AND hook.state < 3)
-            ORDER BY settled LIMIT ?2
-        )";
     let mut images = connection.prepare_cached(IMAGES)?;
     let blobs = images.query_map((Moment(now), limit(max)), |row| blob(row, 0))?.collect::<rusqlite::Result<_>>()?;
     let records = connection.prepare_cached(RECORDS)?.execute((Moment(before), limit(max)))?;
@@ -237,10 +272,6 @@ fn sweep(connection: &Connection, before: Timestamp, max: usize, now: Timestamp)
 }
 
 fn is_orphan(connection: &Connection, key: BlobKey) -> rusqlite::Result<bool> {
-    const SOURCE: &str = "SELECT 1 FROM job WHERE id = ?1 AND state < 3";
-    const RESULT: &str = "SELECT 1 FROM job WHERE id = ?1 AND (
-        fence = ?2 AND since IS NOT NULL OR EXISTS (SELECT 1 FROM image WHERE image.job = job.number AND blob = ?3)
-    )";
     let job = Id(key.job().0);
     let needed = match key {
         BlobKey::Source(_) => connection.prepare_cached(SOURCE)?.exists([job])?,
@@ -252,7 +283,6 @@ fn is_orphan(connection: &Connection, key: BlobKey) -> rusqlite::Result<bool> {
 }
 
 fn sums(connection: &Connection) -> rusqlite::Result<Load> {
-    const SUMS: &str = "SELECT waiting, leased, source_bytes, notifications FROM tally";
     connection.prepare_cached(SUMS)?.query_row([], |row| {
         Ok(Load {
             waiting: count(row, 0)?,
@@ -290,19 +320,17 @@ impl Jobs for SqliteLedger {
     }
 
     async fn job(&self, account: AccountId, job: JobId) -> Result<Option<JobView>> {
-        const FIND: &str = "SELECT accepted, status, body, since IS NOT NULL FROM job WHERE id = ?1 AND account = ?2";
         let values = (Id(job.0), Id(account.0));
-        self.readers.read(|connection| connection.prepare_cached(FIND)?.query_row(values, view).optional())
+        self.readers.read(|connection| connection.prepare_cached(FIND_VIEW)?.query_row(values, view).optional())
     }
 
     async fn image(&self, link: Link, now: Timestamp) -> Result<Option<Image>> {
-        const FIND: &str = "SELECT blob, name, media_type, expires FROM image WHERE link = ?1 AND expires > ?2";
         let row = |row: &Row<'_>| {
             let (name, media_type) = (row.get(1)?, row.get(2)?);
             Ok(Image { blob: blob(row, 0)?, link, name, media_type, expires: moment(row, 3)? })
         };
         let values = (link.0.to_be_bytes(), Moment(now));
-        self.readers.read(|connection| connection.prepare_cached(FIND)?.query_row(values, row).optional())
+        self.readers.read(|connection| connection.prepare_cached(FIND_IMAGE)?.query_row(values, row).optional())
     }
 
     async fn sweep(&self, settled_before: Timestamp, max: usize, now: Timestamp) -> Result<Swept> {
@@ -323,7 +351,6 @@ impl Jobs for SqliteLedger {
     }
 
     async fn load(&self) -> Result<Load> {
-        const OLDEST: &str = "SELECT min(accepted) FROM job INDEXED BY job_waiting WHERE state < 3 AND since IS NULL";
         self.readers.read(|connection| {
             let oldest: Option<Moment> = connection.prepare_cached(OLDEST)?.query_row([], |row| row.get(0))?;
             Ok(Load { oldest: oldest.map(|Moment(oldest)| oldest), ..sums(connection)? })

@@ -21,6 +21,8 @@ mod jobs;
 mod outbox;
 mod readers;
 mod schema;
+#[cfg(test)]
+mod tests;
 mod writer;
 
 use std::{

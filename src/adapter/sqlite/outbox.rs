@@ -20,10 +20,35 @@ use crate::{
 /// Attempts of a delivery that are kept.
 const ATTEMPTS: i64 = 20;
 
-/// Lets hooks wait again whose lease is over: all leases are looked at, of which there are as many as posts at a time.
+const WAKE: &str = "UPDATE hook INDEXED BY hook_leased SET state = 1, due = min(due, ?1)
+    WHERE state = 2 AND (until <= ?1 OR since > ?2)";
+const LANE: &str = "SELECT lane FROM lane INDEXED BY lane_due
+    WHERE due IS NOT NULL AND due <= ?1 AND leased < ?2 ORDER BY due LIMIT 1";
+const LEASE: &str = "UPDATE hook SET state = 2, until = ?2, since = ?3, fence = fence + 1
+    WHERE job = (SELECT job FROM hook INDEXED BY hook_waiting WHERE state = 1 AND lane = ?1 ORDER BY due LIMIT 1)
+    RETURNING job, account, fence, failures, sealed";
+const FIND_LEASE: &str = "SELECT hook.job, hook.since IS NOT NULL FROM hook JOIN job ON job.number = hook.job
+    WHERE job.id = ?1 AND hook.fence = ?2";
+const END: &str = "UPDATE hook SET state = ?2, due = ifnull(?3, due), since = NULL, failures = failures + ?4,
+    sealed = iif(?2 = 3, NULL, sealed) WHERE job = ?1";
+const COUNT_ATTEMPT: &str = "UPDATE hook SET attempts = attempts + 1 WHERE job = ?1 RETURNING attempts";
+const ADD_ATTEMPT: &str = "INSERT INTO attempt (job, number, at, note) VALUES (?1, ?2, ?3, ?4)";
+const LIST: &str = "SELECT job.id, latest.state, latest.due, attempt.at, attempt.note
+    FROM (SELECT job, state, due FROM hook WHERE account = ?1 AND state > 0 ORDER BY job DESC LIMIT ?2) latest
+    JOIN job ON job.number = latest.job
+    LEFT JOIN attempt ON attempt.job = latest.job
+    ORDER BY latest.job DESC, attempt.number";
+const FIND_DELIVERY: &str = "SELECT hook.job, hook.state FROM hook JOIN job ON job.number = hook.job
+    WHERE job.id = ?1 AND hook.account = ?2";
+const REPLAY: &str = "UPDATE hook SET state = 1, due = ?2, failures = 0 WHERE job = ?1";
+
+/// Statements of which none may go through a table.
+#[cfg(test)]
+pub(super) const OFTEN: &[&str] =
+    &[WAKE, LANE, LEASE, FIND_LEASE, END, COUNT_ATTEMPT, ADD_ATTEMPT, FIND_DELIVERY, REPLAY];
+
+/// Lets hooks wait again whose lease is over: looks at all leases, of which there are as many as posts at a time.
 fn wake(connection: &Connection, now: Timestamp) -> rusqlite::Result<()> {
-    const WAKE: &str = "UPDATE hook INDEXED BY hook_leased SET state = 1, due = min(due, ?1)
-        WHERE state = 2 AND (until <= ?1 OR since > ?2)";
     connection.prepare_cached(WAKE)?.execute([Moment(now), Moment(now + SKEW)]).map(drop)
 }
 
@@ -35,14 +60,9 @@ fn claim(
     now: Timestamp,
 ) -> rusqlite::Result<Option<HookLease>> {
     // Passes over full lanes, of which there are no more than leases.
-    const LANE: &str = "SELECT lane FROM lane INDEXED BY lane_due
-        WHERE due IS NOT NULL AND due <= ?1 AND leased < ?2 ORDER BY due LIMIT 1";
-    const LEASE: &str = "UPDATE hook SET state = 2, until = ?2, since = ?3, fence = fence + 1
-        WHERE job = (SELECT job FROM hook INDEXED BY hook_waiting WHERE state = 1 AND lane = ?1 ORDER BY due LIMIT 1)
-        RETURNING job, account, fence, failures, sealed";
-    let first = connection.prepare_cached(LANE)?.query_row((Moment(now), limit(per_lane)), |row| row.get(0));
-    let Some(lane) = first.optional()? else { return Ok(None) };
-    let lane: i64 = lane;
+    let mut first = connection.prepare_cached(LANE)?;
+    let lane: Option<i64> = first.query_row((Moment(now), limit(per_lane)), |row| row.get(0)).optional()?;
+    let Some(lane) = lane else { return Ok(None) };
     let mut update = connection.prepare_cached(LEASE)?;
     let leased = update.query_row((lane, Moment(now + lease), Moment(now)), |row| {
         let number: i64 = row.get(0)?;
@@ -70,12 +90,8 @@ fn settle(
     note: &str,
     now: Timestamp,
 ) -> rusqlite::Result<Held> {
-    const FIND: &str = "SELECT hook.job, hook.since IS NOT NULL FROM hook JOIN job ON job.number = hook.job
-        WHERE job.id = ?1 AND hook.fence = ?2";
-    const END: &str = "UPDATE hook SET state = ?2, due = ifnull(?3, due), since = NULL, failures = failures + ?4,
-        sealed = iif(?2 = 3, NULL, sealed) WHERE job = ?1";
     let found = connection
-        .prepare_cached(FIND)?
+        .prepare_cached(FIND_LEASE)?
         .query_row((Id(job.0), Count(fence.0)), |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     let (number, held): (i64, bool) = match found {
@@ -99,10 +115,8 @@ fn settle(
 }
 
 fn add_attempt(connection: &Connection, hook: i64, note: &str, now: Timestamp) -> rusqlite::Result<()> {
-    const COUNT: &str = "UPDATE hook SET attempts = attempts + 1 WHERE job = ?1 RETURNING attempts";
-    const ADD: &str = "INSERT INTO attempt (job, number, at, note) VALUES (?1, ?2, ?3, ?4)";
-    let number: i64 = connection.prepare_cached(COUNT)?.query_row([hook], |row| row.get(0))?;
-    connection.prepare_cached(ADD)?.execute((hook, number, Moment(now), note))?;
+    let number: i64 = connection.prepare_cached(COUNT_ATTEMPT)?.query_row([hook], |row| row.get(0))?;
+    connection.prepare_cached(ADD_ATTEMPT)?.execute((hook, number, Moment(now), note))?;
     connection
         .prepare_cached("DELETE FROM attempt WHERE job = ?1 AND number <= ?2")?
         .execute((hook, number - ATTEMPTS))?;
@@ -110,11 +124,6 @@ fn add_attempt(connection: &Connection, hook: i64, note: &str, now: Timestamp) -
 }
 
 fn deliveries(connection: &Connection, account: Id, max: usize) -> rusqlite::Result<Vec<Delivery>> {
-    const LIST: &str = "SELECT job.id, latest.state, latest.due, attempt.at, attempt.note
-        FROM (SELECT job, state, due FROM hook WHERE account = ?1 AND state > 0 ORDER BY job DESC LIMIT ?2) latest
-        JOIN job ON job.number = latest.job
-        LEFT JOIN attempt ON attempt.job = latest.job
-        ORDER BY latest.job DESC, attempt.number";
     let mut list = connection.prepare_cached(LIST)?;
     let mut rows = list.query((account, limit(max)))?;
     let mut found: Vec<Delivery> = Vec::new();
@@ -140,11 +149,9 @@ fn state(row: &Row<'_>) -> rusqlite::Result<DeliveryState> {
 }
 
 fn replay(connection: &Connection, account: Id, job: JobId, now: Timestamp) -> rusqlite::Result<bool> {
-    const FIND: &str = "SELECT hook.job, hook.state FROM hook JOIN job ON job.number = hook.job
-        WHERE job.id = ?1 AND hook.account = ?2";
-    const REPLAY: &str = "UPDATE hook SET state = 1, due = ?2, failures = 0 WHERE job = ?1";
     let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    let found: Option<(i64, i64)> = connection.prepare_cached(FIND)?.query_row((Id(job.0), account), row).optional()?;
+    let found: Option<(i64, i64)> =
+        connection.prepare_cached(FIND_DELIVERY)?.query_row((Id(job.0), account), row).optional()?;
     if let Some((number, 4)) = found {
         connection.prepare_cached(REPLAY)?.execute((number, Moment(now)))?;
     }

@@ -329,7 +329,8 @@ impl Model {
             let (account, hook) = (job.new.account, job.new.hook.clone().expect("it has a hook"));
             let post = job.delivery.as_mut().expect("the job is settled");
             assert!(due.is_some() || post.lease.found_free, "the hook of {} is not free", lease.job);
-            assert!(due.zip(earliest).is_none_or(|(due, earliest)| due <= earliest), "{} is not first", lease.job);
+            let is_first = due.zip(earliest).is_none_or(|(due, earliest)| due <= earliest);
+            assert!(is_first || post.due_is_unclear, "{} is not first", lease.job);
             post.lease.give(lease.fence, now);
             let foretold = HookLease {
                 job: lease.job,
@@ -355,7 +356,7 @@ impl Model {
     /// Since when notifications that could certainly be leased are due.
     fn waiting_posts(&self, per_lane: usize, now: Timestamp) -> impl Iterator<Item = Timestamp> {
         let free = move |job: &&Job| job.lane().is_some_and(|lane| self.running(lane, now, |_| true) < per_lane);
-        self.jobs.iter().filter(free).filter_map(move |job| job.post_is_due(now))
+        self.jobs.iter().filter(free).filter_map(move |job| job.post_is_due(now)).filter(move |due| *due <= now)
     }
 
     pub(super) fn settle_hook(
