@@ -2,7 +2,7 @@
 
 use std::{
     env, fs,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process,
     sync::atomic::{AtomicU32, Ordering},
 };
@@ -21,6 +21,10 @@ impl Folder {
 
     pub fn join(&self, name: &str) -> PathBuf {
         self.0.join(name)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
     }
 }
 
