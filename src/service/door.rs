@@ -153,6 +153,7 @@ impl Inner {
                     return Err(Problem::content_type("application/json"));
                 }
                 let request = Request::from_json_for(Way::Fetch, &self.in_time(self.json(body)).await?)?;
+                self.check_doors(account, &request).await?;
                 self.accept(id, account, request, None, self.now()).await?;
                 Ok(Response::accepted(id))
             }

@@ -7,7 +7,7 @@ use crate::{
     clock::Timestamp,
     error::{Error, Violation},
     port::{
-        Failure,
+        BlobKey, Failure,
         ledger::{AccountId, JobId, NewHook, NewJob, Refusal},
     },
     request::{Destination, Provider, Request},
@@ -21,7 +21,9 @@ pub(super) struct Uploaded {
 }
 
 impl Inner {
-    /// Accepts a request whose source, if it was uploaded, is durable already. When this returns the job is, too.
+    /// Accepts a [checked](Self::check_doors) request whose source, if it was uploaded, is durable already. When this returns
+    /// the job is, too. The source of a refused one is deleted; where the ledger did not answer it stays, for the job may
+    /// be there.
     pub(super) async fn accept(
         self: &Arc<Self>,
         id: JobId,
@@ -30,7 +32,6 @@ impl Inner {
         source: Option<Uploaded>,
         now: Timestamp,
     ) -> Result<(), Problem> {
-        self.check_doors(account, &request).await?;
         let hook = request.webhook.as_ref().map(|webhook| NewHook {
             sealed: self.keyring.seal(webhook.url.expose().as_bytes(), &place(account, &format!("{id}/webhook"))),
             lane: self.keyring.lane(webhook.url.host().unwrap_or_default()),
@@ -41,18 +42,22 @@ impl Inner {
         let stored = Stored { name: source.and_then(|source| source.name), request };
         let sealed = self.keyring.seal(&stored.to_bytes(), &place(account, &id.to_string()));
         let job = NewJob { id, account, sealed, source_bytes, cost, hook };
-        match self.ports.ledger.accept(job, self.settings.capacity, now).await? {
-            Ok(_) => {}
-            Err(Refusal::NoCredits { remaining }) => return Err(Problem::no_credits(remaining)),
-            Err(Refusal::QueueFull) => return Err(Problem::busy("the queue is full")),
-            Err(Refusal::Closed) => return Err(Problem::disabled()),
+        let Err(refusal) = self.ports.ledger.accept(job, self.settings.capacity, now).await? else {
+            self.work.notify_one();
+            return Ok(());
+        };
+        if source_bytes.is_some() {
+            self.delete_blob(BlobKey::Source(id)).await;
         }
-        self.work.notify_one();
-        Ok(())
+        Err(match refusal {
+            Refusal::NoCredits { remaining } => Problem::no_credits(remaining),
+            Refusal::QueueFull => Problem::busy("the queue is full"),
+            Refusal::Closed => Problem::disabled(),
+        })
     }
 
     /// Refuses what the ports would refuse whatever happens, all of it at once.
-    async fn check_doors(&self, account: AccountId, request: &Request) -> Result<(), Problem> {
+    pub(super) async fn check_doors(&self, account: AccountId, request: &Request) -> Result<(), Problem> {
         let mut violations = Vec::new();
         let mut note = |path: &str, value: Option<String>, checked: Result<(), Failure>| {
             if let Err(failure) = checked {

@@ -55,13 +55,9 @@ impl Inner {
         }
         let (writer, uploaded) = file.ok_or_else(|| Problem::new(422, "file is required"))?;
         let request = Request::from_json_for(Way::Upload, data.as_deref().unwrap_or(b"{}"))?;
+        self.check_doors(account, &request).await?;
         writer.finish().await?;
-        let accepted = self.accept(id, account, request, Some(uploaded), self.now()).await;
-        if accepted.is_err() {
-            // Left behind, it would be swept.
-            self.delete_blob(BlobKey::Source(id)).await;
-        }
-        accepted
+        self.accept(id, account, request, Some(uploaded), self.now()).await
     }
 
     async fn receive(
