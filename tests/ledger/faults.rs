@@ -8,14 +8,17 @@ use std::{
 
 use lapidary::{
     adapter::{directory::DirectoryBlobs, sqlite::SqliteLedger},
-    port::{BlobKey, Blobs, Failure, Jobs, ledger::Standing},
+    port::{
+        BlobKey, Blobs, Failure, Jobs,
+        ledger::{Accepted, NewJob, Standing},
+    },
 };
 use rusqlite::Connection;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::{
     folder::Folder,
-    work::{NOW, accept, account, claim, complete, id, job, open_accounts},
+    work::{NOW, ROOM, accept, account, claim, complete, id, job, open_accounts},
 };
 
 fn runtime() -> Runtime {
@@ -39,14 +42,28 @@ fn refusal(path: &Path) -> Failure {
 }
 
 #[test]
-fn a_ledger_that_is_open_is_not_opened_again() {
+fn two_programs_share_a_ledger() {
     let folder = Folder::new();
     let path = folder.join("ledger");
-    let first = SqliteLedger::open(&path).expect("a ledger");
-    let failure = refusal(&path);
-    assert_eq!((failure.may_pass, failure.message.as_str()), (false, "the ledger is open in another process"));
-    drop(first);
-    SqliteLedger::open(&path).expect("it is free again");
+    let open = || SqliteLedger::open(&path).expect("a ledger");
+    let (first, second) = std::thread::scope(|scope| {
+        let [first, second] = [scope.spawn(open), scope.spawn(open)];
+        (first.join().expect("it opens"), second.join().expect("it opens"))
+    });
+    runtime().block_on(async {
+        open_accounts(&first).await;
+        for number in 0..50 {
+            let (one, other) = tokio::join!(accept(&first, 2 * number), accept(&second, 2 * number + 1));
+            one.and(other).expect("both are accepted");
+        }
+        let (one, other) = tokio::join!(claim(&first, 60, NOW), claim(&second, 60, NOW));
+        let mut leased: Vec<_> = one.iter().chain(&other).map(|lease| lease.id).collect();
+        leased.sort_unstable();
+        leased.dedup();
+        assert_eq!((leased.len(), one.len() + other.len()), (100, 100), "none is leased to both");
+        complete(&second, one[0].id, one[0].fence).await;
+        assert_eq!(first.load().await.expect("an answer"), second.load().await.expect("an answer"));
+    });
 }
 
 #[test]
@@ -68,7 +85,8 @@ fn a_database_of_another_program_is_refused_and_left_alone() {
     assert_eq!(refusal(&path).message, "the file is the database of another program");
     let other = Connection::open(&path).expect("a database");
     let tables: i64 = other.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).expect("a count");
-    assert_eq!(tables, 1);
+    let journal: String = other.pragma_query_value(None, "journal_mode", |row| row.get(0)).expect("its mode");
+    assert_eq!((tables, journal.as_str()), (1, "delete"));
 
     fs::write(folder.join("text"), "text ".repeat(2_000)).expect("a file");
     assert_eq!(refusal(&folder.join("text")).message, "the file is no database");
@@ -146,22 +164,24 @@ fn files_are_their_owners_alone() {
             }
         }
     }
-    assert_eq!(files, 5, "the ledger, its log, its index, its lock and a blob");
+    assert_eq!(files, 4, "the ledger, its log, its index and a blob");
 }
 
 #[test]
 fn a_secret_is_wiped_with_its_last_use() {
     let folder = Folder::new();
     let path = folder.join("ledger");
-    let secret = job(7).sealed;
+    // So long that pages of it become free.
+    let sealed = "wipe me".repeat(3_000).into_bytes();
     let is_there = || {
         let bytes = fs::read(&path).expect("the file");
-        bytes.windows(secret.len()).any(|some| some == secret)
+        bytes.windows(50).any(|some| some == &sealed[..50] || some == &sealed[1..51] || some == &sealed[2..52])
     };
     runtime().block_on(async {
         let ledger = SqliteLedger::open(&path).expect("a ledger");
         open_accounts(&ledger).await;
-        accept(&ledger, 7).await.expect("it is accepted");
+        let job = NewJob { sealed: sealed.clone(), ..job(7) };
+        assert_eq!(ledger.accept(job, ROOM, NOW).await.expect("an answer"), Ok(Accepted::Now));
         drop(ledger);
         assert!(is_there());
         let ledger = SqliteLedger::open(&path).expect("a ledger");

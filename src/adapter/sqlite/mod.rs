@@ -6,6 +6,9 @@
 //! thread: they wait for no writer, and a look-up in memory that takes microseconds is over before another thread would
 //! have begun it.
 //!
+//! What is wiped is overwritten in the file; in the write-ahead log it stays, as ciphertext, until later steps have
+//! overwritten that or the ledger is closed.
+//!
 //! | files | what |
 //! |---|---|
 //! | `mod` | [`SqliteLedger`]: opening |
@@ -66,7 +69,8 @@ impl SqliteLedger {
     /// Blocks for the time it takes to open a file, or to move an older ledger to the present schema.
     ///
     /// # Errors
-    /// Where the file is another program's, damaged, of a newer version or cannot be written; where the host's SQLite is older than 3.51.3.
+    /// Where the file is another program's, damaged, of a newer version or cannot be written; where the host's SQLite is
+    /// older than 3.51.3.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let about = |failure: Failure| match failure.source {
@@ -83,39 +87,44 @@ impl SqliteLedger {
             return Err(Failure::lasting(format!("SQLite {shown} may damage the ledger: 3.51.3 or later is needed")));
         }
         create_file(path).map_err(|error| Failure::lasting("the ledger cannot be opened").because(error))?;
-        let opened = || -> rusqlite::Result<(Connection, Option<Failure>)> {
-            let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-            connection.pragma_update(None, "secure_delete", true)?;
-            connection.pragma_update(None, "foreign_keys", true)?;
-            connection.pragma_update(None, "synchronous", "FULL")?;
-            connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
-            let mode: String = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
-            let refused = if mode == "wal" {
-                schema::bring_up_to_date(&mut connection)?
-            } else {
-                Some(Failure::lasting("the ledger's file system cannot keep a write-ahead log"))
-            };
-            Ok((connection, refused))
-        };
-        let (connection, refused) = opened().map_err(|error| failure::of(&error))?;
-        if let Some(refused) = refused {
+        let of = |error| failure::of(&error);
+        let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(of)?;
+        if let Some(refused) = schema::objection(&connection).map_err(of)? {
             return Err(refused);
         }
+        if prepare(&mut connection).map_err(of)? != "wal" {
+            return Err(Failure::lasting("the ledger's file system cannot keep a write-ahead log"));
+        }
         sync_folder(path).map_err(|error| Failure::lasting("the ledger cannot be opened").because(error))?;
-        let readers = Readers::open(path).map_err(|error| failure::of(&error))?;
+        let readers = Readers::open(path).map_err(of)?;
         let writer = Writer::start(connection)
             .map_err(|error| Failure::passing("the ledger cannot start its thread").because(error))?;
         Ok(Self { readers, writer, path: path.to_owned() })
     }
 }
 
-/// Makes the database's file, so that it is its owner's alone.
-fn create_file(path: &Path) -> io::Result<File> {
+/// Makes the database's file where there is none, so that it is its owner's alone. One that is there is not touched: to
+/// close a file ends all locks that this process has on it, those of other ledgers, too.
+fn create_file(path: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
-    options.create(true).truncate(false).write(true);
+    options.create_new(true).write(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    match options.open(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Makes a connection one to write with. Answers how it keeps its journal.
+fn prepare(connection: &mut Connection) -> rusqlite::Result<String> {
+    connection.pragma_update(None, "secure_delete", true)?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
+    let journal = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
+    schema::bring_up_to_date(connection)?;
+    Ok(journal)
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
