@@ -84,6 +84,19 @@ async fn a_folder_that_is_gone_fails_and_may_come_back() {
 }
 
 #[tokio::test]
+async fn after_a_write_that_failed_the_rest_is_no_blob() {
+    let folder = Folder::new("lost");
+    let blobs = DirectoryBlobs::open(&folder.0).unwrap();
+    let mut writer = blobs.create(key()).await.unwrap();
+    fs::remove_dir(folder.0.join(UNFINISHED)).unwrap();
+    assert!(writer.write(&vec![7; 1 << 20]).await.is_err());
+    fs::create_dir(folder.0.join(UNFINISHED)).unwrap();
+    assert!(writer.write(b"rest").await.is_err());
+    assert!(writer.finish().await.is_err());
+    assert!(blobs.open(key()).await.unwrap().is_none());
+}
+
+#[tokio::test]
 async fn a_file_is_no_directory() {
     let folder = Folder::new("file");
     fs::write(&folder.0, b"").unwrap();

@@ -10,7 +10,7 @@ use std::{
 use async_trait::async_trait;
 
 use super::{DirectoryBlobs, UNFINISHED, blocking, create_folder, sync_folder};
-use crate::port::{BlobKey, BlobWriter, Result};
+use crate::port::{BlobKey, BlobWriter, Failure, Result};
 
 /// Pieces are gathered to this many bytes before they go to the file, so that small blobs cost one write.
 const GATHERED: usize = 256 << 10;
@@ -25,6 +25,8 @@ pub(super) struct Writer {
     key: BlobKey,
     unfinished: Option<Unfinished>,
     gathered: Vec<u8>,
+    /// Whether something that was written did not reach the file: a rest must not pass for the whole.
+    lost: bool,
 }
 
 /// A file that is removed unless it was renamed.
@@ -51,30 +53,42 @@ impl Drop for Unfinished {
 
 impl Writer {
     pub(super) const fn new(blobs: DirectoryBlobs, key: BlobKey) -> Self {
-        Self { blobs, key, unfinished: None, gathered: Vec::new() }
+        Self { blobs, key, unfinished: None, gathered: Vec::new(), lost: false }
+    }
+
+    fn check_whole(&self) -> Result<()> {
+        if self.lost {
+            Err(Failure::passing("what was written before did not reach the service's storage"))
+        } else {
+            Ok(())
+        }
     }
 }
 
 #[async_trait]
 impl BlobWriter for Writer {
     async fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.check_whole()?;
         self.gathered.extend_from_slice(bytes);
         if self.gathered.len() < GATHERED {
             return Ok(());
         }
         let (blobs, key, gathered) = (self.blobs.clone(), self.key, std::mem::take(&mut self.gathered));
         let before = self.unfinished.take();
+        self.lost = true;
         let written = blocking(move || {
             let unfinished = before.map_or_else(|| Unfinished::create(&blobs, key), Ok)?;
             (&unfinished.file).write_all(&gathered)?;
             Ok(unfinished)
         });
         self.unfinished = Some(written.await?);
+        self.lost = false;
         Ok(())
     }
 
     async fn finish(self: Box<Self>) -> Result<()> {
-        let Self { blobs, key, unfinished, gathered } = *self;
+        self.check_whole()?;
+        let Self { blobs, key, unfinished, gathered, .. } = *self;
         blocking(move || {
             let unfinished = unfinished.map_or_else(|| Unfinished::create(&blobs, key), Ok)?;
             (&unfinished.file).write_all(&gathered)?;
