@@ -1,13 +1,23 @@
 //! Webhooks of finished requests.
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
+use async_trait::async_trait;
 use lapidary::{
     Clock,
     adapter::memory::Received,
-    port::{Answer, ledger::DeliveryState},
+    port::{Answer, Failure, Notification, Notifier, Ports, Result, ledger::DeliveryState},
     request::Url,
-    service::webhook::{Signed, SigningSecret, verify},
+    service::{
+        Keyring, Service, Settings,
+        webhook::{Signed, SigningSecret, verify},
+    },
 };
 
 use crate::fixture::{DATA, FILE, Host, finish, picture};
@@ -115,5 +125,63 @@ async fn while_a_secret_is_rotated_both_sign() {
     submit(&host, 0, &picture()).await;
     let second = told(&host, 2).await.remove(1);
     assert!(!is_signed_by(&second, &host.webhook_secret, &host) && is_signed_by(&second, new.expose(), &host));
+    finish(running).await;
+}
+
+/// Five hosts never answer, the others at once.
+#[derive(Debug, Default)]
+struct SomeHang(AtomicUsize);
+
+#[async_trait]
+impl Notifier for SomeHang {
+    fn check(&self, _: &Url) -> Result<()> {
+        Ok(())
+    }
+
+    async fn notify(&self, notification: Notification<'_>) -> Result<Answer> {
+        if notification.url.host().is_some_and(|host| host.starts_with("hangs")) {
+            tokio::time::sleep(Duration::from_secs(10)).await;
+            return Err(Failure::passing("no answer within 10 s"));
+        }
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Ok(Answer { status: 200, retry_after: None })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn receivers_that_hang_do_not_keep_others_waiting() {
+    let host = Host::with(|_| {}, 1_000).await;
+    let notifier = Arc::new(SomeHang::default());
+    let ports = Ports {
+        ledger: host.ledger.clone(),
+        blobs: host.blobs.clone(),
+        fetcher: host.fetcher.clone(),
+        storage: host.storage.clone(),
+        notifier: notifier.clone(),
+    };
+    let service = Service::with_clock(
+        ports,
+        lapidary::Engine::new(),
+        Keyring::new([1; 32], [2; 32]),
+        Settings::new("https://images.test"),
+        host.clock.clone(),
+    );
+    for number in 0..1_000 {
+        let receiver = match number % 50 {
+            bad @ 0..5 => format!("hangs{bad}"),
+            good => format!("answers{good}"),
+        };
+        // What is no picture fails at once; its receiver is told all the same.
+        let data = format!(r#"{{"webhook":{{"url":"https://{receiver}.example.org/","delay":60}}}}"#);
+        assert_eq!(host.upload(&[(FILE, b"no picture"), (DATA, data.as_bytes())]).await.status, 202);
+    }
+    let running = service.start();
+    host.settle().await;
+    host.clock.advance(Duration::from_secs(60));
+    let due = tokio::time::Instant::now();
+    while notifier.0.load(Ordering::SeqCst) < 900 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        assert!(due.elapsed() < Duration::from_secs(5), "{} of 900 told", notifier.0.load(Ordering::SeqCst));
+    }
     finish(running).await;
 }
