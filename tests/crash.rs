@@ -79,6 +79,8 @@ fn host(folder: &Path, clock: Arc<dyn Clock>) -> Host {
     settings.sweep = Duration::from_millis(50);
     // Killed in every hand it is in, a job may use up any number of attempts.
     settings.attempts = 1_000;
+    // With each process that is killed the rest of its block of permits is lost.
+    settings.rate_limit = u64::MAX >> 1;
     let keyring = Keyring::new([1; 32], [2; 32]);
     Host { service: Service::with_clock(ports, Engine::new(), keyring, settings, clock), ledger, blobs }
 }
