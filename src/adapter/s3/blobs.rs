@@ -57,7 +57,7 @@ struct Inner {
     bucket: Bucket,
     /// As places are asked for.
     store: Store,
-    /// The last that was listed; `None` at the end of a round.
+    /// The last that was listed.
     listed: Mutex<Option<BlobKey>>,
 }
 
@@ -148,20 +148,24 @@ impl Blobs for S3Blobs {
 
     async fn older_than(&self, before: Timestamp, max: usize) -> Result<Vec<BlobKey>> {
         let listed = *self.0.listed.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut from = listed.map(|key| ("start-after", self.0.name(key)));
-        let mut found = Vec::new();
-        loop {
+        let begun_after = listed.map(|key| self.0.name(key));
+        let mut from = begun_after.clone().map(|name| ("start-after", name));
+        let (mut found, mut second_turn) = (Vec::new(), begun_after.is_none());
+        while found.len() < max {
             let (page, next) = self.0.list(from.as_ref().map(|(kind, value)| (*kind, value.as_str()))).await?;
-            found.extend(page.into_iter().filter(|(_, finished)| *finished < before).map(|(key, _)| key));
-            let enough = found.len() >= max;
-            found.truncate(max);
-            if enough || next.is_none() {
-                *self.0.listed.lock().unwrap_or_else(PoisonError::into_inner) =
-                    found.last().copied().filter(|_| enough);
-                return Ok(found);
-            }
-            from = next.map(|token| ("continuation-token", token));
+            // Once round is enough.
+            let is_new = |key| !second_turn || begun_after.as_ref().is_none_or(|begun| self.0.name(key) <= *begun);
+            found.extend(page.into_iter().filter(|(key, at)| *at < before && is_new(*key)).map(|(key, _)| key));
+            from = match next {
+                Some(token) => Some(("continuation-token", token)),
+                None if second_turn => break,
+                None => None,
+            };
+            second_turn |= from.is_none();
         }
+        found.truncate(max);
+        *self.0.listed.lock().unwrap_or_else(PoisonError::into_inner) = found.last().copied().or(listed);
+        Ok(found)
     }
 }
 
