@@ -7,8 +7,9 @@ use crate::{
     error::{Error, Result},
     format::{Format, sniff},
     limits::Limits,
-    optimize::{Goal, Mark, Optimised, Task, optimise},
-    picture::{Channels, Converted, Frames, Metadata, Picture, srgb_profile, to_srgb},
+    operation::Processed,
+    optimize::{Goal, Mark, Moving, Optimised, Task, optimise, optimise_moving},
+    picture::{Channels, Converted, Frames, Metadata, Picture, srgb_profile},
     plan::{Plan, plan},
     request::Request,
 };
@@ -118,15 +119,22 @@ impl Work<'_> {
             self.run.control.stage(Stage::Optimise, 0.1);
             return self.passed_on(&metadata);
         }
-        let (picture, converted) = self.picture(&metadata)?;
-        self.run.control.stage(Stage::Optimise, 0.3);
+        self.run.control.stage(Stage::Decode, 0.15);
+        let mut frames = self.processed(&metadata)?;
+        let converted = frames.converted();
         let stores_it = self.plan.stores_picture() && converted == Converted::Untouched;
-        let mut done = self.optimised(&picture, stores_it)?;
+        let mut done = match self.plan.moves {
+            true => self.moving(&mut frames, stores_it)?,
+            false => self.still(&mut frames, stores_it)?,
+        };
         let kept = metadata.kept(self.plan.keep, false);
         done.bytes = self.marked(self.plan.format, &done.bytes, kept, self.plan.goal)?;
         if converted == Converted::Ignored {
             let ignored = "the embedded profile does not fit the picture and was ignored";
             done.warnings.insert(0, ignored.to_owned());
+        }
+        if self.info.frames > 1 && !self.plan.moves {
+            done.warnings.push(format!("{} holds one frame: the first of {}", self.plan.format, self.info.frames));
         }
         // Without loss no file shrinks to half, so that there is no need to try.
         if self.plan.may_keep_source && done.bytes.len() * 2 > self.bytes.len() {
@@ -134,14 +142,32 @@ impl Work<'_> {
             if passed_on.bytes.len() <= done.bytes.len() {
                 done = passed_on;
                 // What is passed on keeps its orientation tag; so may its coefficients, coarser, and smaller yet.
-                if !self.plan.stores_picture() && converted == Converted::Untouched {
-                    drop(picture);
+                if !self.plan.stores_picture() && converted == Converted::Untouched && !self.plan.moves {
                     let unturned = self.unturned(&metadata)?;
                     done = if unturned.bytes.len() < done.bytes.len() { unturned } else { done };
                 }
             }
         }
         Ok(done)
+    }
+
+    fn still(&self, frames: &mut Processed<'_>, stores_it: bool) -> Result<Optimised> {
+        let picture = self.first(frames)?;
+        self.run.control.stage(Stage::Optimise, 0.3);
+        self.optimised(&picture, stores_it)
+    }
+
+    fn moving(&self, frames: &mut Processed<'_>, stores_it: bool) -> Result<Optimised> {
+        self.run.control.stage(Stage::Optimise, 0.3);
+        let task = Moving {
+            codecs: self.codecs,
+            format: self.plan.format,
+            goal: self.plan.goal,
+            stored: stores_it.then_some(self.bytes),
+            count: self.info.frames,
+        };
+        let limits = self.run.limits.for_results();
+        optimise_moving(frames, &task, Run { limits: &limits, ..self.run })
     }
 
     fn optimised(&self, picture: &Picture, stores_it: bool) -> Result<Optimised> {
@@ -202,15 +228,10 @@ impl Work<'_> {
         Ok(Optimised { bytes: best, score: 100.0, warnings: Vec::new() })
     }
 
-    /// Decodes, converts to sRGB and runs the operations.
-    fn picture(&self, metadata: &Metadata) -> Result<(Picture, Converted)> {
-        self.run.control.stage(Stage::Decode, 0.15);
-        let mut frames = self.codecs.frames(self.info.format, self.bytes, &self.plan.decode, self.run)?;
-        let picture = self.first(&mut *frames)?;
-        self.run.control.stage(Stage::Operations, 0.25);
-        let (picture, converted) = to_srgb(picture, metadata.icc.as_deref(), self.run)?;
-        let (picture, _) = self.plan.chain.start(picture, self.run)?;
-        Ok((picture, converted))
+    /// The frames, decoded, converted to sRGB and taken through the operations as they are asked for.
+    fn processed(&self, metadata: &Metadata) -> Result<Processed<'_>> {
+        let frames = self.codecs.frames(self.info.format, self.bytes, &self.plan.decode, self.run)?;
+        Processed::new(frames, metadata.icc.as_deref(), &self.plan.chain, self.run)
     }
 
     fn first(&self, frames: &mut dyn Frames) -> Result<Picture> {

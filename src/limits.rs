@@ -65,6 +65,11 @@ impl Limits {
         within("result pixels", u64::from(width) * u64::from(height), self.result_pixels)
     }
 
+    /// Checks a result of `frames` frames of so many pixels.
+    pub fn check_result_frames(&self, pixels: u64, frames: u32) -> Result<()> {
+        within("result pixels over all frames", pixels.saturating_mul(frames.into()), self.animation_pixels)
+    }
+
     /// Checks the size of a piece of metadata, in bytes after decompression.
     pub fn check_metadata(&self, bytes: usize) -> Result<()> {
         within("metadata bytes", bytes as u64, self.metadata_bytes)

@@ -18,7 +18,8 @@ pub(crate) struct Plan {
     pub format: Format,
     /// How faithful the result has to be.
     pub goal: Goal,
-    /// Another goal that our own result of the same request may have had: what a conversion to WebP was optimised for.
+    /// Another goal that our own result of the same request may have had: what a conversion to WebP or APNG was optimised
+    /// for.
     pub done_before: Option<Goal>,
     /// Progressive JPEG, interlaced PNG.
     pub interlaced: bool,
@@ -28,6 +29,8 @@ pub(crate) struct Plan {
     pub chain: Chain,
     /// Metadata that survives.
     pub keep: Keep,
+    /// The result is an animation, or of a format that is made for them; otherwise the first frame is all.
+    pub moves: bool,
     /// Nothing but the encoding changes.
     pub pixels_only_encoded: bool,
     /// The source is a possible result, so that no result is larger.
@@ -49,7 +52,8 @@ impl Plan {
 /// Plans a validated request for a source whose headers say `info`.
 pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, run: Run<'_>) -> Result<Plan> {
     refuse_what_is_not_there(request)?;
-    let format = target(request.output.format, info.format)?;
+    let format = target(request.output.format, info)?;
+    let moves = matches!(format, Format::Gif | Format::Apng) || format == Format::Webp && info.frames > 1;
     let (width, height) = info.upright_size();
     let layout = Layout { width, height, channels: info.channels(), depth: crate::picture::Depth::Eight };
     let resize = request.resize.as_ref().map(resize).transpose()?;
@@ -60,11 +64,11 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, run: Run<'_>
     // Interlacing makes PNG larger, so it has to be asked for; progressive JPEG is smaller and the default.
     let progressive =
         request.output.encoding.map_or(format == Format::Jpeg, |encoding| encoding == Encoding::Progressive);
-    let interlaced = progressive && format != Format::Gif;
+    let interlaced = progressive && !moves;
     let pixels_only_encoded = resize.is_none() && format == info.format;
     let goal = goal(request, info, format, pixels_only_encoded);
     let recompressed = pixels_only_encoded && goal == Goal::Lossless;
-    refuse_what_no_codec_does(info, format, recompressed, codecs)?;
+    refuse_what_no_codec_does(info, format, recompressed, moves, codecs)?;
     let as_encoded = request.output.encoding.is_none() || info.interlaced.is_none_or(|stored| stored == interlaced);
     let mut chain = Chain::default();
     if info.orientation != Orientation::Upright {
@@ -80,15 +84,19 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, run: Run<'_>
         chain.push(Flatten { ground: ground(request) });
     }
     let stored = layout.sized(info.width, info.height);
-    chain.layout(stored, run)?;
+    let result = chain.layout(stored, run)?;
+    if moves {
+        run.limits.check_result_frames(result.pixels(), info.frames)?;
+    }
     Ok(Plan {
         format,
         goal,
-        done_before: (request.optimize.is_none() && format == Format::Webp).then_some(Goal::Smart(Preset::Medium)),
+        done_before: (request.optimize.is_none() && leaves_out_lossy(format)).then_some(Goal::Smart(Preset::Medium)),
         interlaced,
         decode,
         chain,
         keep: keep(&request.output.metadata),
+        moves,
         pixels_only_encoded,
         may_keep_source: pixels_only_encoded && as_encoded,
     })
@@ -110,21 +118,29 @@ fn refuse_what_is_not_there(request: &Request) -> Result<()> {
 }
 
 /// Some formats are only made smaller as they are, and not written from other pixels; so are some animations.
-fn refuse_what_no_codec_does(info: &Info, format: Format, recompressed: bool, codecs: &Codecs) -> Result<()> {
-    let moves = recompressed && codecs.recompresses_animations(format);
-    if info.frames > 1 && !moves {
-        return Err(Error::unsupported(format!("animated {}", info.format)));
+fn refuse_what_no_codec_does(
+    info: &Info,
+    format: Format,
+    recompressed: bool,
+    moves: bool,
+    codecs: &Codecs,
+) -> Result<()> {
+    let animation = moves && info.frames > 1;
+    let recompresses = if animation { codecs.recompresses_animations(format) } else { codecs.recompresses(format) };
+    let encodes = if animation { codecs.encodes_animations(format) } else { codecs.encodes(format) };
+    if encodes || recompressed && recompresses {
+        return Ok(());
     }
-    if !(codecs.encodes(format) || recompressed && codecs.recompresses(format)) {
-        return Err(Error::unsupported(format!("writing {format}")));
-    }
-    Ok(())
+    let animated = if animation { "animated " } else { "" };
+    Err(Error::unsupported(format!("writing {animated}{format}")))
 }
 
-fn target(wanted: OutputFormat, source: Format) -> Result<Format> {
+fn target(wanted: OutputFormat, info: &Info) -> Result<Format> {
+    let source = info.format;
     Ok(match wanted {
         OutputFormat::Auto => source,
         OutputFormat::Jpeg => Format::Jpeg,
+        OutputFormat::Png if source == Format::Apng || info.frames > 1 => Format::Apng,
         OutputFormat::Png => Format::Png,
         OutputFormat::Webp => Format::Webp,
         OutputFormat::Gif => Format::Gif,
@@ -135,8 +151,8 @@ fn target(wanted: OutputFormat, source: Format) -> Result<Format> {
     })
 }
 
-/// Smart lossy `medium` where nothing is said, except for WebP, which the interface leaves out of it: lossless as long as
-/// pixels are only passed on or come from a lossless source.
+/// Smart lossy `medium` where nothing is said, except for WebP and APNG, which the interface leaves out of it: lossless as
+/// long as pixels are only passed on or come from a lossless source.
 fn goal(request: &Request, info: &Info, format: Format, pixels_only_encoded: bool) -> Goal {
     match &request.optimize {
         Some(optimize) => match (optimize.quality, optimize.compression) {
@@ -147,9 +163,13 @@ fn goal(request: &Request, info: &Info, format: Format, pixels_only_encoded: boo
             (None, Some(Compression::High)) => Goal::Smart(Preset::High),
             (None, Some(Compression::Ultra)) => Goal::Smart(Preset::Ultra),
         },
-        None if format == Format::Webp && (pixels_only_encoded || info.lossless == Some(true)) => Goal::Lossless,
+        None if leaves_out_lossy(format) && (pixels_only_encoded || info.lossless == Some(true)) => Goal::Lossless,
         None => Goal::Smart(Preset::Medium),
     }
+}
+
+const fn leaves_out_lossy(format: Format) -> bool {
+    matches!(format, Format::Webp | Format::Apng)
 }
 
 fn resize(asked: &request::Resize) -> Result<Resize> {

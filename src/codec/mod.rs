@@ -53,6 +53,9 @@ pub trait Encode: Debug + Send + Sync {
     /// What it writes.
     fn format(&self) -> Format;
 
+    /// Whether it takes more than one frame.
+    fn animations(&self) -> bool;
+
     /// A whole file without metadata. Deterministic: the same frames and options give the same bytes on every machine.
     ///
     /// # Errors

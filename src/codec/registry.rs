@@ -69,6 +69,12 @@ impl Codecs {
         self.by_format.get(&format).is_some_and(|codec| codec.encode.is_some())
     }
 
+    /// Whether that holds for animations, too.
+    pub fn encodes_animations(&self, format: Format) -> bool {
+        let encode = self.by_format.get(&format).and_then(|codec| codec.encode.as_ref());
+        encode.is_some_and(|encode| encode.animations())
+    }
+
     /// Whether files of `format` can be made smaller without touching a pixel.
     pub fn recompresses(&self, format: Format) -> bool {
         self.by_format.get(&format).is_some_and(|codec| codec.recompress.is_some())

@@ -111,6 +111,11 @@ impl Split {
 
 /// What a frame costs that turns the canvas `base` into `wanted` within `area`; `None` if there is no such frame.
 pub(crate) trait Cost {
+    /// Whether frames may be restored from.
+    const RESTORES: bool;
+    /// Whether a frame may make pixels transparent that were not.
+    const ERASES: bool;
+
     fn cost(&mut self, base: &[Pixel], wanted: &[Pixel], area: Area, run: Run<'_>) -> Result<Option<u64>>;
 }
 
@@ -129,7 +134,7 @@ struct Step {
 }
 
 /// Splits `canvases` into the cheapest frames; `None` if some canvas cannot be reached.
-pub(crate) fn split(canvases: &mut dyn Canvases, cost: &mut dyn Cost, run: Run<'_>) -> Result<Option<Vec<Split>>> {
+pub(crate) fn split<C: Cost>(canvases: &mut dyn Canvases, cost: &mut C, run: Run<'_>) -> Result<Option<Vec<Split>>> {
     canvases.restart()?;
     let (width, height) = canvases.size();
     let mut steps: Vec<Step> = Vec::new();
@@ -154,16 +159,18 @@ pub(crate) fn split(canvases: &mut dyn Canvases, cost: &mut dyn Cost, run: Run<'
 }
 
 /// All that may lie on the canvas after `wanted` was shown, each by the cheapest way.
-fn follow(
+fn follow<C: Cost>(
     states: &[State],
     wanted: &[Pixel],
     next: Option<&[Pixel]>,
     width: usize,
     steps: &mut Vec<Step>,
-    cost: &mut dyn Cost,
+    cost: &mut C,
     run: Run<'_>,
 ) -> Result<Vec<State>> {
-    let vanishing = next.and_then(|next| Area::around(wanted, next, width, |now, then| now[3] != 0 && then[3] == 0));
+    let vanishing = next
+        .filter(|_| !C::ERASES)
+        .and_then(|next| Area::around(wanted, next, width, |now, then| now[3] != 0 && then[3] == 0));
     let kept = next.map_or(0, |next| changed(wanted, next));
     let alone = states.len() == 1 && vanishing.is_none();
     let mut found: [Option<State>; 3] = [None, None, None];
@@ -174,7 +181,7 @@ fn follow(
             Some(_) => Area::around(&state.base, wanted, width, |a, b| a != b).unwrap_or(Area::LEAST),
         };
         let cleared = vanishing.map(|vanishing| area.with(vanishing));
-        let restores = next.is_some_and(|next| vanishing.is_some() || changed(&state.base, next) < kept);
+        let restores = C::RESTORES && next.is_some_and(|next| vanishing.is_some() || changed(&state.base, next) < kept);
         for (area, disposals) in [(Some(area), [true, restores, false]), (cleared, [false, false, true])] {
             let Some(area) = area else { continue };
             let price = if alone { Some(0) } else { cost.cost(&state.base, wanted, area, run)? };
@@ -194,8 +201,9 @@ fn follow(
         }
     }
     // What must vanish does not by itself.
-    let possible =
-        |state: &State| next.is_none_or(|next| state.base.iter().zip(next).all(|(a, b)| a[3] == 0 || b[3] != 0));
+    let possible = |state: &State| {
+        C::ERASES || next.is_none_or(|next| state.base.iter().zip(next).all(|(a, b)| a[3] == 0 || b[3] != 0))
+    };
     Ok(found.into_iter().flatten().filter(possible).collect())
 }
 

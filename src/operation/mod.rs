@@ -3,6 +3,7 @@
 mod chain;
 mod flatten;
 mod orient;
+mod processed;
 mod resize;
 
 use std::fmt::Debug;
@@ -10,6 +11,7 @@ use std::fmt::Debug;
 pub use chain::Chain;
 pub use flatten::Flatten;
 pub use orient::Orient;
+pub use processed::Processed;
 pub use resize::{Anchor, Fit, Gravity, Resize};
 
 use crate::{

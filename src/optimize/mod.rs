@@ -8,6 +8,7 @@
 mod jpeg;
 mod mark;
 pub mod metric;
+mod moving;
 #[cfg(feature = "png")]
 mod palette;
 #[cfg(feature = "png")]
@@ -18,6 +19,7 @@ mod search;
 mod webp;
 
 pub use mark::Mark;
+pub(crate) use moving::{Moving, optimise as optimise_moving};
 
 use crate::{
     codec::Codecs,

@@ -320,6 +320,9 @@ struct Price {
 }
 
 impl Cost for Price {
+    const RESTORES: bool = true;
+    const ERASES: bool = false;
+
     fn cost(&mut self, base: &[Pixel], wanted: &[Pixel], area: Area, run: Run<'_>) -> Result<Option<u64>> {
         let needs = needed(base, wanted, area, self.width);
         if needs.colours.len() > 256 {

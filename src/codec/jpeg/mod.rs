@@ -70,6 +70,10 @@ impl Encode for Jpeg {
         Format::Jpeg
     }
 
+    fn animations(&self) -> bool {
+        false
+    }
+
     fn encode(&self, frames: &mut dyn Frames, options: &EncodeOptions, run: Run<'_>) -> Result<Vec<u8>> {
         encode::encode(frames, options, run)
     }

@@ -96,6 +96,10 @@ impl Encode for Png {
         Format::Png
     }
 
+    fn animations(&self) -> bool {
+        false
+    }
+
     fn encode(&self, frames: &mut dyn Frames, options: &EncodeOptions, run: Run<'_>) -> Result<Vec<u8>> {
         let EncodeOptions::Png(options) = options else {
             return Err(Error::internal("encoding PNG", format!("options for {}", options.format())));

@@ -23,6 +23,10 @@ impl Encode for Webp {
         Format::Webp
     }
 
+    fn animations(&self) -> bool {
+        false
+    }
+
     fn encode(&self, frames: &mut dyn Frames, options: &EncodeOptions, run: Run<'_>) -> Result<Vec<u8>> {
         let EncodeOptions::Webp(options) = options else {
             return Err(Error::unsupported(format!("writing WEBP with options for {}", options.format())));

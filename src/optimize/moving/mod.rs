@@ -1,0 +1,42 @@
+//! Animations: the smallest file whose frames look the same, in the mean and each of them.
+//!
+//! Each format has a strategy of its own that searches the settings of its encoder by what a viewer sees at points of
+//! time ([`Viewed`]): on a sample of frames while it searches, on all of them at the end.
+
+mod viewed;
+
+pub(crate) use viewed::{Scores, Viewed};
+
+use super::{Goal, Optimised};
+use crate::{
+    codec::Codecs,
+    control::Run,
+    error::{Error, Result},
+    format::Format,
+    picture::Frames,
+};
+
+/// How far below the target a single frame may score.
+pub(crate) const LEAST_FRAME: f64 = 8.0;
+
+/// What is to be optimised, beside the frames.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moving<'a> {
+    /// Codecs to search with.
+    pub codecs: &'a Codecs,
+    /// The wanted format.
+    pub format: Format,
+    /// The wanted fidelity.
+    pub goal: Goal,
+    /// The source file, if it is of the wanted format and shows the very frames.
+    pub stored: Option<&'a [u8]>,
+    /// How many frames there are.
+    pub count: u32,
+}
+
+/// The smallest file that shows `frames`, in sRGB, and meets the goal.
+pub(crate) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>) -> Result<Optimised> {
+    match task.format {
+        other => Err(Error::unsupported(format!("writing animated {other}"))),
+    }
+}
