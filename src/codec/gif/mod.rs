@@ -10,6 +10,10 @@ mod decode;
 #[cfg(feature = "gif")]
 mod decompress;
 #[cfg(feature = "gif")]
+mod frame;
+#[cfg(feature = "gif")]
+mod merged;
+#[cfg(feature = "gif")]
 mod player;
 mod probe;
 #[cfg(feature = "gif")]

@@ -1,6 +1,6 @@
 //! The blocks of a GIF, written.
 
-use super::blocks::Control;
+use super::{blocks::Control, tables::Table};
 use crate::{codec::sequence::Disposal, picture::Plays};
 
 pub(super) const FRAME: u8 = 0x2C;
@@ -47,4 +47,18 @@ pub(super) fn write_plays(out: &mut Vec<u8>, plays: Plays) {
     out.extend([EXTENSION, APPLICATION, 11]);
     out.extend(b"NETSCAPE2.0");
     out.extend([3, 1, low, high, 0]);
+}
+
+/// Writes the header, the screen, the global table if it has entries, and the number of plays.
+pub(super) fn write_head(out: &mut Vec<u8>, (width, height): (usize, usize), table: &Table, plays: Plays) {
+    out.extend(b"GIF89a");
+    out.extend((width as u16).to_le_bytes());
+    out.extend((height as u16).to_le_bytes());
+    let bits = table.bits() - 1;
+    let flags = if table.entries.is_empty() { 0 } else { 0x80 | bits };
+    out.extend([flags | bits << 4, 0, 0]);
+    if !table.entries.is_empty() {
+        table.write(out);
+    }
+    write_plays(out, plays);
 }
