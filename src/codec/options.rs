@@ -14,6 +14,8 @@ pub struct DecodeOptions {
 #[non_exhaustive]
 #[allow(clippy::large_enum_variant, reason = "one lives at a time, for as long as an encoding")]
 pub enum EncodeOptions {
+    /// For GIF.
+    Gif(GifOptions),
     /// For JPEG.
     Jpeg(JpegOptions),
     /// For PNG.
@@ -26,6 +28,7 @@ impl EncodeOptions {
     /// The format that these options are for.
     pub const fn format(&self) -> Format {
         match self {
+            Self::Gif(_) => Format::Gif,
             Self::Jpeg(_) => Format::Jpeg,
             Self::Png(_) => Format::Png,
             Self::Webp(_) => Format::Webp,
@@ -58,6 +61,14 @@ pub struct JpegOptions {
     pub progressive: bool,
     /// Trellis quantisation: fewer bytes at the same score, for twice the time of quantisation.
     pub trellis: bool,
+}
+
+/// GIF settings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GifOptions {
+    /// Error that a bit is worth, as a squared distance in steps of 8-bit luma where the picture is flat; 0 is exact, 2000
+    /// coarse.
+    pub loss: f32,
 }
 
 /// PNG settings. Palette pictures are found by the encoder: at most 256 colours are written as indices.

@@ -9,7 +9,7 @@ mod jpeg;
 mod mark;
 pub mod metric;
 mod moving;
-#[cfg(feature = "png")]
+#[cfg(any(feature = "gif", feature = "png"))]
 mod palette;
 #[cfg(feature = "png")]
 mod png;

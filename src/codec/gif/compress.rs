@@ -274,7 +274,7 @@ impl Coder {
 
 /// Looks whether a full dictionary still serves.
 #[derive(Debug, Default)]
-struct Watch {
+pub(super) struct Watch {
     codes: u64,
     pixels: u64,
     /// The same, of late.
@@ -286,12 +286,12 @@ impl Watch {
     /// Codes looked at together.
     const LATE: u64 = 256;
 
-    fn seen(&mut self, pixels: u64) {
+    pub(super) fn seen(&mut self, pixels: u64) {
         self.codes += 1;
         self.pixels += pixels;
     }
 
-    fn is_over(&mut self, clear: Clear, pixels: u64) -> bool {
+    pub(super) fn is_over(&mut self, clear: Clear, pixels: u64) -> bool {
         self.late_codes += 1;
         self.late_pixels += pixels;
         match clear {
@@ -309,14 +309,14 @@ impl Watch {
 
 /// Codes, least significant bit first.
 #[derive(Debug, Default)]
-struct Bits {
+pub(super) struct Bits {
     bytes: Vec<u8>,
     held: u32,
     count: u32,
 }
 
 impl Bits {
-    fn push(&mut self, code: u16, width: u32) {
+    pub(super) fn push(&mut self, code: u16, width: u32) {
         self.held |= u32::from(code) << self.count;
         self.count += width;
         while self.count >= 8 {
@@ -326,7 +326,7 @@ impl Bits {
         }
     }
 
-    fn finish(mut self) -> Vec<u8> {
+    pub(super) fn finish(mut self) -> Vec<u8> {
         if self.count > 0 {
             self.bytes.push(self.held as u8);
         }

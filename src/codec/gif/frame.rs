@@ -54,7 +54,7 @@ pub(super) fn needed(base: &[Pixel], wanted: &[Pixel], area: Area, width: usize)
 
 /// Colours counted.
 #[derive(Default)]
-struct Counts {
+pub(super) struct Counts {
     runs: Vec<(Pixel, u32)>,
     /// Runs that need not be merged again.
     merged: usize,
@@ -64,7 +64,7 @@ impl Counts {
     /// Runs kept before they are merged.
     const MOST: usize = 1 << 16;
 
-    fn add(&mut self, colour: Pixel) {
+    pub(super) fn add(&mut self, colour: Pixel) {
         match self.runs.last_mut() {
             Some((last, count)) if *last == colour => *count += 1,
             _ => {
@@ -87,7 +87,7 @@ impl Counts {
     }
 
     /// All colours in rising order with their counts.
-    fn finish(mut self) -> Vec<(Pixel, u32)> {
+    pub(super) fn finish(mut self) -> Vec<(Pixel, u32)> {
         self.merge();
         self.runs
     }

@@ -67,6 +67,11 @@ impl<S: Source> Merged<S> {
         self.source.plays()
     }
 
+    /// The canvas behind the one gone on to.
+    pub(super) fn next(&self) -> Option<&[Pixel]> {
+        self.ahead.map(|_| self.source.canvas())
+    }
+
     /// Goes through all canvases again, each with what lies there before it is drawn.
     pub(super) fn replay(
         &mut self,

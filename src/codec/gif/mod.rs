@@ -10,7 +10,11 @@ mod decode;
 #[cfg(feature = "gif")]
 mod decompress;
 #[cfg(feature = "gif")]
+mod encode;
+#[cfg(feature = "gif")]
 mod frame;
+#[cfg(feature = "gif")]
+mod lossy;
 #[cfg(feature = "gif")]
 mod merged;
 #[cfg(feature = "gif")]
@@ -20,6 +24,8 @@ mod probe;
 mod recompress;
 #[cfg(feature = "gif")]
 mod tables;
+#[cfg(feature = "gif")]
+mod trade;
 #[cfg(feature = "gif")]
 mod write;
 
@@ -36,7 +42,12 @@ struct Gif;
 #[cfg(feature = "gif")]
 pub fn codec() -> super::Codec {
     use std::sync::Arc;
-    super::Codec { decode: Arc::new(Gif), container: Arc::new(Gif), encode: None, recompress: Some(Arc::new(Gif)) }
+    super::Codec {
+        decode: Arc::new(Gif),
+        container: Arc::new(Gif),
+        encode: Some(Arc::new(Gif)),
+        recompress: Some(Arc::new(Gif)),
+    }
 }
 
 fn damaged(problem: impl Into<String>) -> Error {

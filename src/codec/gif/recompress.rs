@@ -66,8 +66,8 @@ pub(super) fn encode<S: Source>(merged: &mut Merged<S>, run: Run<'_>) -> Result<
 }
 
 /// The bytes of a frame with a table of its own, which is not counted.
-struct Price {
-    width: usize,
+pub(super) struct Price {
+    pub(super) width: usize,
 }
 
 impl Cost for Price {

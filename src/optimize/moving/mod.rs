@@ -3,6 +3,11 @@
 //! Each format has a strategy of its own that searches the settings of its encoder by what a viewer sees at points of
 //! time ([`Viewed`]): on a sample of frames while it searches, on all of them at the end.
 
+mod clip;
+#[cfg(feature = "gif")]
+mod gif;
+#[cfg(feature = "gif")]
+mod quantised;
 mod viewed;
 
 pub(crate) use viewed::{Scores, Viewed};
@@ -37,6 +42,8 @@ pub(crate) struct Moving<'a> {
 /// The smallest file that shows `frames`, in sRGB, and meets the goal.
 pub(crate) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>) -> Result<Optimised> {
     match task.format {
+        #[cfg(feature = "gif")]
+        Format::Gif => gif::optimise(frames, task, run),
         other => Err(Error::unsupported(format!("writing animated {other}"))),
     }
 }
