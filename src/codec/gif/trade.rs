@@ -1,6 +1,7 @@
 //! Indices to LZW codes where colours may be a little off, if that spares enough bits.
 //!
-//! Phrases are chosen by bits and errors a pixel, at one price for both, two phrases at a time. Errors are diffused to
+//! Each phrase is the one that costs the fewest bits a pixel, errors counted at the price of bits. (Cutting a phrase short
+//! so that the next one reaches farther costs more than it gains: the dictionary grows more slowly.) Errors are diffused to
 //! the pixels behind and below, so that colours stay true in the mean.
 
 use super::compress::Bits;
@@ -13,8 +14,6 @@ const MOST_CODES: u16 = 1 << MOST_BITS;
 pub(super) const MOST_SPARED: f32 = 11.0;
 /// Paths followed at once.
 const MOST_PATHS: usize = 48;
-/// How many phrases are looked behind of.
-const MOST_ENDS: usize = 2;
 /// Pixels by which a path may be dearer than the best so far and still be followed.
 const PATIENCE: f32 = 8.0;
 /// Phrases between two questions whether to go on; one takes some microseconds.
@@ -113,10 +112,10 @@ struct Path {
     carried: Point,
 }
 
-/// A phrase and its price a pixel.
+/// A phrase, and its price a pixel in bits.
 #[derive(Debug, Clone, Copy)]
 struct Phrase {
-    path: Path,
+    code: u16,
     length: usize,
     price: f32,
 }
@@ -138,7 +137,6 @@ pub(super) struct Trader {
     above: Vec<Point>,
     paths: Vec<Path>,
     further: Vec<Path>,
-    ends: Vec<Phrase>,
 }
 
 impl Trader {
@@ -158,7 +156,6 @@ impl Trader {
             above: Vec::new(),
             paths: Vec::new(),
             further: Vec::new(),
-            ends: Vec::new(),
         }
     }
 
@@ -273,27 +270,25 @@ impl Trader {
         self.paths = paths;
     }
 
-    /// The phrase at `at` that costs the fewest bits a pixel; the best of some lengths are kept in `ends`.
-    fn best(&mut self, wishes: &Wishes<'_>, at: usize, carried: Point) -> Option<Phrase> {
+    /// The code and length of the phrase at `at` that costs the fewest bits a pixel. Of paths that cost the same, the one
+    /// that began by leaving a pixel goes first, so that what is left makes long phrases.
+    fn best(&mut self, wishes: &Wishes<'_>, at: usize, carried: Point) -> (u16, usize) {
         let bits = self.width as f32;
         self.begin(wishes, at, carried);
-        self.ends.clear();
+        // There is no table without a colour, so that some path is begun.
+        let mut best = Phrase { code: 0, length: 1, price: f32::INFINITY };
         for length in 1.. {
-            let cheapest = self.paths.iter().min_by(|a, b| a.error.total_cmp(&b.error).then(a.code.cmp(&b.code)));
-            let Some(&path) = cheapest else { break };
-            let phrase = Phrase { path, length, price: (bits + path.error) / length as f32 };
-            let place = self.ends.partition_point(|end| end.price <= phrase.price);
-            if place < MOST_ENDS {
-                self.ends.insert(place, phrase);
-                self.ends.truncate(MOST_ENDS);
+            let Some(path) = self.paths.iter().min_by(|a, b| a.error.total_cmp(&b.error)) else { break };
+            let price = (bits + path.error) / length as f32;
+            if price < best.price {
+                best = Phrase { code: path.code, length, price };
             }
             if at + length == wishes.pixels.len() {
                 break;
             }
-            let limit = self.ends[0].price * (length as f32 + PATIENCE);
-            self.go_on(wishes, at + length, limit);
+            self.go_on(wishes, at + length, best.price * (length as f32 + PATIENCE));
         }
-        self.ends.first().copied()
+        (best.code, best.length)
     }
 
     /// Follows all paths by a pixel.
@@ -309,38 +304,18 @@ impl Trader {
             }
         }
         if further.len() > MOST_PATHS {
-            further.select_nth_unstable_by(MOST_PATHS, |a, b| a.error.total_cmp(&b.error).then(a.code.cmp(&b.code)));
+            further.sort_by(|a, b| a.error.total_cmp(&b.error));
             further.truncate(MOST_PATHS);
         }
         self.further = std::mem::replace(&mut self.paths, further);
     }
 
-    /// The code and length of the phrase that together with the best one behind it costs the fewest bits a pixel.
-    fn farthest(&mut self, wishes: &Wishes<'_>, at: usize, carried: Point) -> (u16, usize) {
-        let bits = self.width as f32;
-        let Some(mut best) = self.best(wishes, at, carried) else {
-            // Nothing is near: there is no table without a colour.
-            return (wishes.pixels[at].nearest.or(wishes.transparent).unwrap_or(0).into(), 1);
-        };
-        let mut least = f32::INFINITY;
-        for phrase in std::mem::take(&mut self.ends) {
-            let end = at + phrase.length;
-            let behind = if end < wishes.pixels.len() { self.best(wishes, end, phrase.path.carried) } else { None };
-            let (spent, pixels) = behind.map_or((0.0, 0), |next| (next.price * next.length as f32, next.length));
-            let price = (bits + phrase.path.error + spent) / (phrase.length + pixels) as f32;
-            if price < least {
-                (least, best) = (price, phrase);
-            }
-        }
-        (best.path.code, best.length)
-    }
-
     /// The next phrase. The code that is being made, which stands for the last phrase and the first index of this one, may
     /// be this one.
     fn step(&mut self, wishes: &Wishes<'_>, at: usize, carried: Point, previous: Option<u16>) -> (u16, usize) {
-        let Some(before) = previous else { return self.farthest(wishes, at, carried) };
+        let Some(before) = previous else { return self.best(wishes, at, carried) };
         let tentative = self.link(before, self.first[usize::from(before)]);
-        let found = self.farthest(wishes, at, carried);
+        let found = self.best(wishes, at, carried);
         if tentative {
             self.child[usize::from(before)] = self.sibling[usize::from(self.next)];
         }
@@ -381,5 +356,85 @@ impl Trader {
         self.sibling[new] = self.child[before_at];
         self.child[before_at] = self.next;
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::decompress::Decompressor, *};
+    use crate::{control::Unattended, limits::Limits};
+
+    fn wishes<'a>(pixels: &'a [Wish], entries: &'a [Pixel], transparent: Option<u8>) -> Wishes<'a> {
+        Wishes { pixels, width: 50, entries, transparent, leaves: true }
+    }
+
+    fn grays(count: u8, step: u8) -> Vec<Pixel> {
+        (0..count).map(|index| [index * step, index * step, index * step, 255]).collect()
+    }
+
+    /// Noise of `count` grays.
+    fn noise(entries: &[Pixel], weight: f32) -> Vec<Wish> {
+        let mut state = 1u32;
+        let mut wish = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let index = (state >> 16) as usize % entries.len();
+            Wish {
+                nearest: Some(index as u8),
+                colour: point(entries[index]),
+                base: [0.0; 3],
+                left: if state >> 30 == 0 { 0.0 } else { f32::INFINITY },
+                weight,
+            }
+        };
+        (0..20_000).map(|_| wish()).collect()
+    }
+
+    fn traded(wishes: &Wishes<'_>) -> Traded {
+        Trader::new().code(wishes, Run { limits: &Limits::default(), control: &Unattended }).unwrap()
+    }
+
+    #[test]
+    fn a_decoder_reads_what_each_pixel_became() {
+        let entries = grays(40, 6);
+        for weight in [1e9, 0.1, 0.001] {
+            let pixels = noise(&entries, weight);
+            let traded = traded(&wishes(&pixels, &entries, Some(40)));
+            let blocks: Vec<u8> =
+                traded.codes[1..].chunks(255).flat_map(|block| [&[block.len() as u8][..], block].concat()).collect();
+            let mut indices = vec![0; pixels.len()];
+            let run = Run { limits: &Limits::default(), control: &Unattended };
+            Decompressor::new().run(traded.codes[0], &blocks, &mut indices, run).unwrap();
+            assert!(indices == traded.indices, "{weight}");
+            let allowed = indices.iter().zip(&pixels).all(|(&index, wish)| index != 40 || wish.left == 0.0);
+            assert!(allowed, "a pixel is left that may not be");
+        }
+    }
+
+    #[test]
+    fn errors_that_cost_too_much_are_not_made_and_cheaper_ones_spare_bytes() {
+        let entries = grays(40, 6);
+        let exact = noise(&entries, 1e9);
+        let dear = traded(&wishes(&exact, &entries, Some(40)));
+        let right = |(&index, wish): (&u8, &Wish)| index == 40 || Some(index) == wish.nearest;
+        assert!(dear.indices.iter().zip(&exact).all(right));
+        let cheap = traded(&wishes(&noise(&entries, 0.02), &entries, Some(40)));
+        assert!(cheap.codes.len() * 4 < dear.codes.len() * 3, "{} of {}", cheap.codes.len(), dear.codes.len());
+    }
+
+    #[test]
+    fn errors_are_evened_out() {
+        // Every other gray: half of what is wanted lies between.
+        let entries = grays(12, 20);
+        let between = |at: usize| Wish {
+            nearest: Some(5),
+            colour: point([110, 110, 110, 255]),
+            base: [0.0; 3],
+            left: f32::INFINITY,
+            weight: if at == 0 { 0.1 } else { 0.05 },
+        };
+        let pixels: Vec<Wish> = (0..10_000).map(between).collect();
+        let drawn = traded(&wishes(&pixels, &entries, None)).indices;
+        let mean = drawn.iter().map(|&index| f64::from(entries[usize::from(index)][0])).sum::<f64>() / 10_000.0;
+        assert!((mean - 110.0).abs() < 5.0, "{mean}");
     }
 }
