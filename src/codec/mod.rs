@@ -21,7 +21,7 @@ pub mod webp;
 use std::fmt::Debug;
 
 pub use info::{ColourModel, Info};
-pub use options::{DecodeOptions, EncodeOptions, JpegOptions, PngOptions, Sampling, WebpCoding, WebpOptions};
+pub use options::{ApngOptions, DecodeOptions, EncodeOptions, JpegOptions, PngOptions, Sampling, WebpCoding, WebpOptions};
 pub use registry::{Codec, Codecs};
 
 use crate::{

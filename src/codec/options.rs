@@ -14,6 +14,8 @@ pub struct DecodeOptions {
 #[non_exhaustive]
 #[allow(clippy::large_enum_variant, reason = "one lives at a time, for as long as an encoding")]
 pub enum EncodeOptions {
+    /// For APNG.
+    Apng(ApngOptions),
     /// For JPEG.
     Jpeg(JpegOptions),
     /// For PNG.
@@ -26,11 +28,19 @@ impl EncodeOptions {
     /// The format that these options are for.
     pub const fn format(&self) -> Format {
         match self {
+            Self::Apng(_) => Format::Apng,
             Self::Jpeg(_) => Format::Jpeg,
             Self::Png(_) => Format::Png,
             Self::Webp(_) => Format::Webp,
         }
     }
+}
+
+/// APNG settings. Colour type, depth and palette are found by the encoder, as is what each frame changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApngOptions {
+    /// 0 for probes inside a search, 6 for the most, as of [`PngOptions`].
+    pub effort: u8,
 }
 
 /// Chroma subsampling of a JPEG.

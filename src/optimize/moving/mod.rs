@@ -3,6 +3,8 @@
 //! Each format has a strategy of its own that searches the settings of its encoder by what a viewer sees at points of
 //! time ([`Viewed`]): on a sample of frames while it searches, on all of them at the end.
 
+#[cfg(feature = "png")]
+mod apng;
 mod viewed;
 
 pub(crate) use viewed::{Scores, Viewed};
@@ -37,6 +39,8 @@ pub(crate) struct Moving<'a> {
 /// The smallest file that shows `frames`, in sRGB, and meets the goal.
 pub(crate) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>) -> Result<Optimised> {
     match task.format {
+        #[cfg(feature = "png")]
+        Format::Apng => apng::optimise(frames, task, run),
         other => Err(Error::unsupported(format!("writing animated {other}"))),
     }
 }
