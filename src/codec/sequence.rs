@@ -185,7 +185,11 @@ fn follow<P: Copy + Eq + Default, C: Cost<P>>(
             Some(_) => Area::around(&state.base, wanted, width, |a, b| a != b).unwrap_or(Area::LEAST),
         };
         let cleared = vanishing.map(|vanishing| area.with(vanishing));
-        let restores = C::RESTORES && next.is_some_and(|next| vanishing.is_some() || changed(&state.base, next) < kept);
+        // Some decoders forget that they cleared when the next frame is restored from.
+        let forgotten = C::ERASES && state.step.is_none_or(|step| steps[step].split.disposal == Disposal::Clear);
+        let restores = C::RESTORES
+            && !forgotten
+            && next.is_some_and(|next| vanishing.is_some() || changed(&state.base, next) < kept);
         // What need not vanish by itself may do so with the rest of the frame.
         let clears = C::ERASES && vanishing.is_some();
         let cleared = cleared.filter(|cleared| !clears || *cleared != area);

@@ -33,7 +33,7 @@ pub(crate) struct Scores {
 
 impl Scores {
     /// Of at least one frame.
-    fn of(scores: &[f64]) -> Self {
+    pub(super) fn of(scores: &[f64]) -> Self {
         Self {
             mean: scores.iter().sum::<f64>() / scores.len().max(1) as f64,
             least: scores.iter().copied().fold(f64::INFINITY, f64::min),

@@ -10,7 +10,7 @@ use super::{
     pixel::Colour,
 };
 use crate::{
-    codec::sequence::{Area, Cost},
+    codec::sequence::{Area, Cost, Disposal},
     control::Run,
     error::{Error, Result},
 };
@@ -153,10 +153,19 @@ struct Candidate {
 }
 
 /// The smallest that `effort` (0 to 6) finds.
-pub(super) fn smallest<C: Colour>(part: &Part<'_, C>, coding: &mut Coding, effort: u8, run: Run<'_>) -> Result<Coded> {
+///
+/// What is restored from is never blended over: some decoders blend into what they restore.
+pub(super) fn smallest<C: Colour>(
+    part: &Part<'_, C>,
+    disposal: Disposal,
+    coding: &mut Coding,
+    effort: u8,
+    run: Run<'_>,
+) -> Result<Coded> {
     let plan = Plan::of(effort, coding.is_indexed());
+    let ways = if disposal == Disposal::Restore { &[Way::Whole] } else { part.ways(coding) };
     let ways: Vec<(Way, Lines)> =
-        part.ways(coding).iter().map(|&way| (way, coding.lines(part.area, part.pixels(way).into_iter()))).collect();
+        ways.iter().map(|&way| (way, coding.lines(part.area, part.pixels(way).into_iter()))).collect();
     let mut candidates = first_round(&ways, &plan, run)?;
     let mut deflater = Deflater::new(SECOND_LEVEL);
     candidates.truncate(plan.second);
