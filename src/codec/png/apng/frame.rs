@@ -167,13 +167,15 @@ pub(super) fn smallest<C: Colour>(
     let ways: Vec<(Way, Lines)> =
         ways.iter().map(|&way| (way, coding.lines(part.area, part.pixels(way).into_iter()))).collect();
     let mut candidates = first_round(&ways, &plan, run)?;
-    let mut deflater = Deflater::new(SECOND_LEVEL);
-    candidates.truncate(plan.second);
-    for candidate in &mut candidates {
-        let rows = ways[candidate.at].1.filtered(&candidate.choice, run)?;
-        candidate.bytes = deflater.estimate(&rows, run)?;
+    candidates.truncate(plan.second.max(1));
+    if candidates.len() > 1 {
+        let mut deflater = Deflater::new(SECOND_LEVEL);
+        for candidate in &mut candidates {
+            let rows = ways[candidate.at].1.filtered(&candidate.choice, run)?;
+            candidate.bytes = deflater.estimate(&rows, run)?;
+        }
+        candidates.sort_by_key(|candidate| candidate.bytes);
     }
-    candidates.sort_by_key(|candidate| candidate.bytes);
     let mut deflater = Deflater::new(plan.last_level(candidates.first().map_or(0, |best| best.bytes)));
     let mut best: Option<Coded> = None;
     let mut work = plan.work;
