@@ -101,7 +101,12 @@ impl Apng {
 fn everything() -> Vec<u8> {
     Apng::new(40, 30, 9, 3)
         .frame([0, 0, 40, 30], (7, 0), (KEEP, SOURCE), |x, y| [(x / 5 * 30) as u8, (y / 5 * 40) as u8, 90, 255])
-        .frame([5, 5, 10, 10], (1, 24), (RESTORE, OVER), |x, y| if (x + y) % 3 == 0 { [1; 4] } else { [250, 0, 0, 255] })
+        .frame(
+            [5, 5, 10, 10],
+            (1, 24),
+            (RESTORE, OVER),
+            |x, y| if (x + y) % 3 == 0 { [1; 4] } else { [250, 0, 0, 255] },
+        )
         .frame([20, 5, 12, 12], (1, 3), (CLEAR, SOURCE), |x, _| [7, 200, 30, (x * 20) as u8])
         .frame([2, 2, 6, 6], (1, 7), (KEEP, OVER), |_, _| [255; 4])
         .frame([2, 2, 6, 6], (2, 7), (KEEP, OVER), |_, _| [255; 4])

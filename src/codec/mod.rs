@@ -21,7 +21,9 @@ pub mod webp;
 use std::fmt::Debug;
 
 pub use info::{ColourModel, Info};
-pub use options::{ApngOptions, DecodeOptions, EncodeOptions, JpegOptions, PngOptions, Sampling, WebpCoding, WebpOptions};
+pub use options::{
+    ApngOptions, DecodeOptions, EncodeOptions, JpegOptions, PngOptions, Sampling, WebpCoding, WebpOptions,
+};
 pub use registry::{Codec, Codecs};
 
 use crate::{

@@ -37,12 +37,7 @@ impl Area {
     pub(crate) const LEAST: Self = Self { x: 0, y: 0, width: 1, height: 1 };
 
     /// The least that holds all pixels of a canvas `width` wide for which `which` is true, of two canvases.
-    pub(crate) fn around<P: Copy>(
-        one: &[P],
-        other: &[P],
-        width: usize,
-        which: impl Fn(P, P) -> bool,
-    ) -> Option<Self> {
+    pub(crate) fn around<P: Copy>(one: &[P], other: &[P], width: usize, which: impl Fn(P, P) -> bool) -> Option<Self> {
         let rows = one.chunks_exact(width).zip(other.chunks_exact(width)).enumerate();
         let mut found: Option<[usize; 4]> = None;
         for (y, (one, other)) in rows {

@@ -42,11 +42,25 @@ pub(super) fn image(parts: &Parts<'_>, header: Header, data: &[&[u8]], run: Run<
     let count = header.width as usize * header.height as usize * expansion.channels.count();
     let samples = if header.depth == 16 {
         let mut samples = vec![0u16; count];
-        read_rows(&parts.image(header, data), header, &mut samples, expansion.channels, |row, out| expansion.sixteen(row, out), run)?;
+        read_rows(
+            &parts.image(header, data),
+            header,
+            &mut samples,
+            expansion.channels,
+            |row, out| expansion.sixteen(row, out),
+            run,
+        )?;
         Samples::Sixteen(samples)
     } else {
         let mut samples = vec![0u8; count];
-        read_rows(&parts.image(header, data), header, &mut samples, expansion.channels, |row, out| expansion.eight(row, out), run)?;
+        read_rows(
+            &parts.image(header, data),
+            header,
+            &mut samples,
+            expansion.channels,
+            |row, out| expansion.eight(row, out),
+            run,
+        )?;
         Samples::Eight(samples)
     };
     Picture::new(header.width, header.height, expansion.channels, samples)

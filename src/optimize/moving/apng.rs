@@ -26,9 +26,7 @@ const USUAL_STILL: f32 = 0.015;
 pub(super) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>) -> Result<Optimised> {
     match task.goal {
         Goal::Lossless | Goal::Quality(100) => exact(frames, task, run),
-        Goal::Quality(quality) => {
-            indexed::fixed(frames, task, png::colours_for(quality), (USUAL, USUAL_STILL), run)
-        }
+        Goal::Quality(quality) => indexed::fixed(frames, task, png::colours_for(quality), (USUAL, USUAL_STILL), run),
         Goal::Smart(Preset::Ultra) => indexed::fixed(frames, task, png::ULTRA_COLOURS, (ULTRA, ULTRA_STILL), run),
         Goal::Smart(preset) => smart(frames, task, preset.target().unwrap_or(100.0), run),
     }

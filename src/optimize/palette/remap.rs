@@ -115,7 +115,8 @@ impl<'a> Sequence<'a> {
                     continue;
                 }
                 let drawn = self.drawn[at];
-                let stays = drawn == colour || distance(seen.point, point_of(drawn, &mut self.cache, &self.pen)) <= self.still;
+                let stays =
+                    drawn == colour || distance(seen.point, point_of(drawn, &mut self.cache, &self.pen)) <= self.still;
                 kept.push(stays.then(|| self.indices[at]));
                 if !stays {
                     self.drawn[at] = colour;

@@ -167,8 +167,12 @@ impl Coding {
     pub(super) fn reordered(&self, sample: &Indexed, hint: &[[u8; 4]]) -> Vec<Self> {
         let Some(few) = &self.few else { return vec![self.clone()] };
         let neighbours = by_neighbours(sample);
-        let mut orders =
-            vec![led(by_luma(&sample.palette), sample), turned(neighbours.clone(), sample), neighbours, few.order.clone()];
+        let mut orders = vec![
+            led(by_luma(&sample.palette), sample),
+            turned(neighbours.clone(), sample),
+            neighbours,
+            few.order.clone(),
+        ];
         if !hint.is_empty() {
             orders.push(sample.order_of(hint));
         }

@@ -54,7 +54,7 @@ fn written<C: Colour>(frames: &mut dyn Frames, effort: u8, hint: &[[u8; 4]], run
     let mut file = File::new(&coding, merged.size(), splits.len(), plays);
     merged.replay(&splits, run, |base, merged, split| {
         let part = Part { base, wanted: merged.canvas(), area: split.area, width };
-        let coded = smallest(&part, split.disposal, &mut coding, effort, run)?;
+        let coded = smallest(&part, &mut coding, (effort, splits.len()), run)?;
         file.frame(split, merged.time(), coded.over, &coded.zlib);
         Ok(())
     })?;

@@ -10,13 +10,15 @@ use super::{
     pixel::Colour,
 };
 use crate::{
-    codec::sequence::{Area, Cost, Disposal},
+    codec::sequence::{Area, Cost},
     control::Run,
     error::{Error, Result},
 };
 
 /// Level at which ways to split the sequence are compared.
 const QUICK_LEVEL: i32 = 4;
+/// Frames of more filtered bytes are not filtered by compressing row by row, which takes a microsecond a byte.
+const BRUTE_BYTES: usize = 1 << 18;
 /// Runs of unchanged pixels that are drawn again where fewer are.
 const SHORT: usize = 12;
 
@@ -152,20 +154,17 @@ struct Candidate {
     bytes: usize,
 }
 
-/// The smallest that `effort` (0 to 6) finds.
-///
-/// What is restored from is never blended over: some decoders blend into what they restore.
+/// The smallest that `effort` (0 to 6) finds. It may spend on it its part of the work for
+/// `count` frames.
 pub(super) fn smallest<C: Colour>(
     part: &Part<'_, C>,
-    disposal: Disposal,
     coding: &mut Coding,
-    effort: u8,
+    (effort, count): (u8, usize),
     run: Run<'_>,
 ) -> Result<Coded> {
     let plan = Plan::of(effort, coding.is_indexed());
-    let ways = if disposal == Disposal::Restore { &[Way::Whole] } else { part.ways(coding) };
     let ways: Vec<(Way, Lines)> =
-        ways.iter().map(|&way| (way, coding.lines(part.area, part.pixels(way).into_iter()))).collect();
+        part.ways(coding).iter().map(|&way| (way, coding.lines(part.area, part.pixels(way).into_iter()))).collect();
     let mut candidates = first_round(&ways, &plan, run)?;
     candidates.truncate(plan.second.max(1));
     if candidates.len() > 1 {
@@ -178,7 +177,7 @@ pub(super) fn smallest<C: Colour>(
     }
     let mut deflater = Deflater::new(plan.last_level(candidates.first().map_or(0, |best| best.bytes)));
     let mut best: Option<Coded> = None;
-    let mut work = plan.work;
+    let mut work = plan.work / count;
     for candidate in &candidates {
         let (way, lines) = &ways[candidate.at];
         let after = work.checked_sub(lines.filtered_bytes());
@@ -206,7 +205,9 @@ fn first_round(ways: &[(Way, Lines)], plan: &Plan, run: Run<'_>) -> Result<Vec<C
         }
     }
     candidates.sort_by_key(|candidate| candidate.bytes);
-    if let (Some((context, level)), Some(best)) = (plan.brute, candidates.first()) {
+    if let (Some((context, level)), Some(best)) = (plan.brute, candidates.first())
+        && ways[best.at].1.filtered_bytes() <= BRUTE_BYTES
+    {
         let (at, lines) = (best.at, &ways[best.at].1);
         let choice = lines.choose_by_compressing(context, &mut Deflater::new(level), run)?;
         let bytes = deflater.estimate(&lines.filtered(&choice, run)?, run)?;

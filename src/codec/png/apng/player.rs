@@ -2,7 +2,7 @@
 
 use super::{
     super::{decode::image, header::Header, parts::Parts, probe},
-    pixel::{Colour, pixels, picture},
+    pixel::{Colour, picture, pixels},
     stored::{Stored, frames},
 };
 use crate::{

@@ -76,12 +76,7 @@ pub(super) fn fixed(
 }
 
 /// The smallest file of at most 256 colours that reaches `target`, if there is one.
-pub(super) fn search(
-    frames: &mut dyn Frames,
-    task: &Moving<'_>,
-    target: f64,
-    run: Run<'_>,
-) -> Result<Option<Found>> {
+pub(super) fn search(frames: &mut dyn Frames, task: &Moving<'_>, target: f64, run: Run<'_>) -> Result<Option<Found>> {
     let histogram = histogram(&mut Clips::whole(frames, task.count), run)?;
     let Some(best) = choose(frames, &histogram, task, target, run)? else { return Ok(None) };
     run.control.stage(Stage::Encode, 0.6);

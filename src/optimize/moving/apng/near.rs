@@ -47,7 +47,8 @@ impl Draw for Near {
             (self.drawn, self.shown) = (truth.to_vec(), near.to_vec());
         }
         let before = self.drawn.as_chunks_mut::<4>().0.iter_mut().zip(self.shown.as_chunks_mut::<4>().0);
-        for ((drawn, shown), (truth, near)) in before.zip(truth.as_chunks::<4>().0.iter().zip(near.as_chunks::<4>().0)) {
+        for ((drawn, shown), (truth, near)) in before.zip(truth.as_chunks::<4>().0.iter().zip(near.as_chunks::<4>().0))
+        {
             let close = drawn.iter().zip(truth).all(|(then, now)| then.abs_diff(*now) <= still);
             if drawn[3] != truth[3] || !close {
                 (*drawn, *shown) = (*truth, *near);
