@@ -10,7 +10,7 @@ use std::{
 
 use image::{AnimationDecoder, ImageFormat, RgbaImage, codecs::png::PngDecoder};
 use lapidary::{Control, Engine, Error, Input, Stage, Stop};
-use pictures::{attempt, crc32, process, request};
+use pictures::{attempt, crc32, photo, process, request};
 
 const LOSSLESS: &str = r#"{"optimize": {"compression": "lossless"}}"#;
 const MEDIUM: &str = r#"{"optimize": {"compression": "medium"}}"#;
@@ -227,7 +227,14 @@ fn damage_is_named() {
 
 #[test]
 fn a_preset_is_reached_in_fewer_bytes_and_still_areas_stay_still() {
-    let source = dot(8);
+    let ground = photo(90, 60).into_rgba8();
+    let frame = |apng: Apng, at: u32| {
+        apng.frame([0, 0, 90, 60], (1, 20), (KEEP, SOURCE), |x, y| {
+            let near = x.abs_diff(10 + at * 3) < 4 && y.abs_diff(20) < 4;
+            if near { [255, 220, 0, 255] } else { ground[(x, y)].0 }
+        })
+    };
+    let source = (0..8).fold(Apng::new(90, 60, 8, 0), frame).end();
     let (exact, done) = (process(&source, LOSSLESS), process(&source, MEDIUM));
     assert!(done.bytes.len() < exact.bytes.len(), "{} of {}", done.bytes.len(), exact.bytes.len());
     assert!(done.output.score.unwrap() >= 80.0);

@@ -51,12 +51,12 @@ fn gif_is_only_written_without_loss() {
 
 #[test]
 fn animations_are_refused_by_their_name() {
-    assert_eq!(refusal(&animated_webp(), "{}"), "animated WEBP is not supported");
+    assert_eq!(refusal(&animated_webp(), "{}"), "writing animated WEBP is not supported");
     let frame = b"\x2C\0\0\0\0\x05\0\x03\0\0\x02\x01\0\0";
     let gif = [&b"GIF89a\x05\0\x03\0\0\0\0"[..], frame, frame, b"\x3B"].concat();
-    assert_eq!(refusal(&gif, "{}"), "animated GIF is not supported");
+    assert_eq!(refusal(&gif, "{}"), "writing animated GIF is not supported");
     let converted = r#"{"optimize": {"compression": "lossless"}, "output": {"format": "webp"}}"#;
-    assert_eq!(refusal(&gif, converted), "animated GIF is not supported");
+    assert_eq!(refusal(&gif, converted), "writing animated WEBP is not supported");
 }
 
 /// Two frames of the same picture.

@@ -52,10 +52,13 @@ fn smart(frames: &mut dyn Frames, task: &Moving<'_>, target: f64, run: Run<'_>) 
         _ => near::search(frames, task, target, run)?,
     };
     let best = [indexed.map(|found| found.result), near].into_iter().flatten().min_by_key(|found| found.bytes.len());
-    match best {
-        Some(best) => Ok(best),
-        None => exact(frames, task, run),
+    let Some(best) = best else { return exact(frames, task, run) };
+    // What is drawn by a program may be smaller as it is.
+    if encoded(frames, task, 0, run)?.len() * 3 > best.bytes.len() * 4 {
+        return Ok(best);
     }
+    let exact = exact(frames, task, run)?;
+    Ok(if exact.bytes.len() <= best.bytes.len() { exact } else { best })
 }
 
 fn reaches(scores: Scores, target: f64) -> bool {

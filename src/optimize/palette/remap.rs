@@ -260,3 +260,39 @@ impl Cache {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{control::Unattended, limits::Limits};
+
+    fn gray(values: impl Iterator<Item = u8>) -> Picture {
+        Picture::new(32, 8, Channels::Gray, Samples::Eight(values.take(32 * 8).collect())).unwrap()
+    }
+
+    #[test]
+    fn what_hardly_changes_stays_as_it_was_drawn_and_does_not_drift() {
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        let palette = Palette { colours: vec![[0, 0, 0, 255], [128, 128, 128, 255], [255, 255, 255, 255]] };
+        let mut sequence = Sequence::new(&palette, Remap { dither: 1.0, tolerance: 0.0 }, 0.03, 32);
+        // The left half is still, but for noise of one step; the right half turns bright, two steps at a time.
+        let frame = |at: u8| {
+            gray((0..=255).map(move |place: u8| if place % 32 < 16 { 90 + (place ^ at) % 2 } else { 60 + 2 * at }))
+        };
+        let first = sequence.next(&frame(0), run).unwrap();
+        let halves = |picture: &Picture| {
+            let rows = picture.eight().unwrap().chunks_exact(32 * 3);
+            rows.map(|row| (row[..48].to_vec(), row[48..].to_vec())).unzip::<_, _, Vec<_>, Vec<_>>()
+        };
+        let mut last = first.clone();
+        for at in 1..60 {
+            last = sequence.next(&frame(at), run).unwrap();
+            assert!(halves(&last).0 == halves(&first).0, "{at}");
+        }
+        let mean =
+            |half: Vec<Vec<u8>>| half.iter().flatten().map(|&v| u32::from(v)).sum::<u32>() / (half.len() * 48) as u32;
+        assert!((160..=200).contains(&mean(halves(&last).1)), "{}", mean(halves(&last).1));
+        sequence.restart();
+        assert!(sequence.next(&frame(0), run).unwrap() == first);
+    }
+}

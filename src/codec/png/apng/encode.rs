@@ -150,3 +150,102 @@ impl File {
         self.bytes
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{borrow::Cow, num::NonZeroU32};
+
+    use super::{super::pixel::pixels, *};
+    use crate::{
+        codec::png::{
+            apng::player::composed,
+            fixtures::{noise, run},
+            header::ColourType,
+            parts::Parts,
+        },
+        picture::{Delay, Frame, Layout, Picture, Samples},
+    };
+
+    struct Shown {
+        pictures: Vec<Picture>,
+        next: usize,
+    }
+
+    impl Frames for Shown {
+        fn layout(&self) -> Layout {
+            self.pictures[0].layout()
+        }
+
+        fn plays(&self) -> Plays {
+            Plays::Times(NonZeroU32::new(7).unwrap())
+        }
+
+        fn next(&mut self, _: Run<'_>) -> Result<Option<Frame<'_>>> {
+            self.next += 1;
+            let delay = Delay { numerator: 4000, denominator: NonZeroU32::new(60).unwrap() };
+            Ok(self.pictures.get(self.next - 1).map(|picture| Frame { picture: Cow::Borrowed(picture), delay }))
+        }
+
+        fn restart(&mut self) -> Result<()> {
+            self.next = 0;
+            Ok(())
+        }
+    }
+
+    /// Three pictures that differ in a square each; samples are made of noise by `sample`.
+    fn shown(channels: Channels, sample: impl Fn(u8) -> u16, sixteen: bool) -> Shown {
+        let picture = |at: usize| {
+            let (mut still, mut moving) = (noise(5), noise(at as u32));
+            let mut samples = Vec::new();
+            for place in 0..24 * 18 {
+                let moves = (place % 24).abs_diff(6 + at * 4) < 4 && (place / 24).abs_diff(9) < 4;
+                let source = if moves { &mut moving } else { &mut still };
+                samples.extend(source.take(channels.count()).map(&sample));
+                if channels.has_alpha() && place % 3 > 0 {
+                    *samples.last_mut().unwrap() = if sixteen { u16::MAX } else { 255 };
+                }
+            }
+            let samples = match sixteen {
+                true => Samples::Sixteen(samples),
+                false => Samples::Eight(samples.into_iter().map(|sample| sample as u8).collect()),
+            };
+            Picture::new(24, 18, channels, samples).unwrap()
+        };
+        Shown { pictures: (0..3).map(picture).collect(), next: 0 }
+    }
+
+    /// Encodes, decodes, compares; gives back colour type and depth.
+    fn round(mut shown: Shown) -> (ColourType, u8) {
+        let file = encode(&mut shown, 2, &[], run()).unwrap();
+        let mut frames = composed(&file, run()).unwrap();
+        assert_eq!(frames.plays(), shown.plays());
+        for picture in &shown.pictures {
+            let frame = frames.next(run()).unwrap().unwrap();
+            assert_eq!(frame.delay, Delay { numerator: 1000, denominator: NonZeroU32::new(15).unwrap() });
+            let wanted: Vec<[u16; 4]> = pixels(picture).unwrap();
+            assert!(pixels::<[u16; 4]>(&frame.picture).unwrap() == wanted);
+        }
+        assert!(frames.next(run()).unwrap().is_none());
+        let header = Parts::of(&file).unwrap().header;
+        (header.colour, header.depth)
+    }
+
+    #[test]
+    fn frames_of_every_layout_come_back_exactly_in_the_form_that_they_need() {
+        let all = [
+            (Channels::Gray, ColourType::Gray),
+            (Channels::GrayAlpha, ColourType::GrayAlpha),
+            (Channels::Rgb, ColourType::Rgb),
+            (Channels::Rgba, ColourType::Rgba),
+        ];
+        for (channels, colour) in all {
+            let exact = |value: u8| u16::from(value) * 251;
+            assert_eq!(round(shown(channels, exact, true)), (colour, 16));
+            assert_eq!(round(shown(channels, u16::from, false)).1, 8);
+            assert_eq!(round(shown(channels, |value| u16::from(value) * 257, true)).1, 8);
+        }
+        assert_eq!(round(shown(Channels::Rgb, u16::from, false)).0, ColourType::Rgb);
+        let few = round(shown(Channels::Rgba, |value| u16::from(value & 0x80), false));
+        assert_eq!(few, (ColourType::Indexed, 4));
+    }
+}

@@ -6,9 +6,9 @@ use crate::{
     optimize::{
         metric::Reference,
         moving::Scores,
-        palette::{Remap, Sequence},
+        palette::{Palette, Remap, Sequence},
     },
-    picture::{Channels, Frame, Frames, Layout, Picture, Plays},
+    picture::{Channels, Depth, Frame, Frames, Layout, Picture, Plays},
 };
 
 /// Pixels that are drawn in a trial, over all frames.
@@ -18,8 +18,9 @@ const RUN: u32 = 4;
 
 /// Draws pictures that follow each other.
 pub(super) trait Draw: Send {
-    /// Whether transparent pixels may come out of opaque ones; they never do, but stay where they were.
+    /// What the next picture, of 8 bits, looks like.
     fn next(&mut self, picture: &Picture, run: Run<'_>) -> Result<Picture>;
+    /// Forgets what was drawn.
     fn restart(&mut self);
 }
 
@@ -95,7 +96,7 @@ pub(super) struct Drawn<'a, 'f, D> {
 
 impl<D: Draw> Frames for Drawn<'_, '_, D> {
     fn layout(&self) -> Layout {
-        Layout { channels: Channels::Rgba, depth: crate::picture::Depth::Eight, ..self.frames.layout() }
+        Layout { channels: Channels::Rgba, depth: Depth::Eight, ..self.frames.layout() }
     }
 
     fn plays(&self) -> Plays {
@@ -136,7 +137,7 @@ impl<D: Draw> Drawn<'_, '_, D> {
 /// Draws with one palette.
 pub(super) fn drawn<'a, 'f>(
     frames: &'a mut Clips<'f>,
-    palette: &'a crate::optimize::palette::Palette,
+    palette: &'a Palette,
     (how, still): (Remap, f32),
 ) -> Drawn<'a, 'f, Sequence<'a>> {
     let width = frames.layout().width;
