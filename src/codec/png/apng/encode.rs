@@ -197,7 +197,7 @@ mod tests {
         let picture = |at: usize| {
             let (mut still, mut moving) = (noise(5), noise(at as u32));
             let mut samples = Vec::new();
-            for place in 0..24 * 18 {
+            for place in 0..24 * 18usize {
                 let moves = (place % 24).abs_diff(6 + at * 4) < 4 && (place / 24).abs_diff(9) < 4;
                 let source = if moves { &mut moving } else { &mut still };
                 samples.extend(source.take(channels.count()).map(&sample));
