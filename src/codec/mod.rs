@@ -22,7 +22,7 @@ use std::fmt::Debug;
 
 pub use info::{ColourModel, Info};
 pub use options::{
-    DecodeOptions, EncodeOptions, GifOptions, JpegOptions, PngOptions, Sampling, WebpCoding, WebpOptions,
+    ApngOptions, DecodeOptions, EncodeOptions, GifOptions, JpegOptions, PngOptions, Sampling, WebpCoding, WebpOptions,
 };
 pub use registry::{Codec, Codecs};
 

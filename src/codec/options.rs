@@ -16,6 +16,8 @@ pub struct DecodeOptions {
 pub enum EncodeOptions {
     /// For GIF.
     Gif(GifOptions),
+    /// For APNG.
+    Apng(ApngOptions),
     /// For JPEG.
     Jpeg(JpegOptions),
     /// For PNG.
@@ -29,11 +31,19 @@ impl EncodeOptions {
     pub const fn format(&self) -> Format {
         match self {
             Self::Gif(_) => Format::Gif,
+            Self::Apng(_) => Format::Apng,
             Self::Jpeg(_) => Format::Jpeg,
             Self::Png(_) => Format::Png,
             Self::Webp(_) => Format::Webp,
         }
     }
+}
+
+/// APNG settings. Colour type, depth and palette are found by the encoder, as is what each frame changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApngOptions {
+    /// 0 for probes inside a search, 6 for the most, as of [`PngOptions`].
+    pub effort: u8,
 }
 
 /// Chroma subsampling of a JPEG.

@@ -5,7 +5,7 @@ use std::io::Cursor;
 use png::{Decoder, Limits, Transformations};
 
 use super::{
-    chunks::damaged,
+    chunks::{Chunk, damaged},
     header::{ColourType, Header, Pass},
     parts::Parts,
 };
@@ -31,35 +31,55 @@ pub(super) fn decode(parts: &Parts<'_>, run: Run<'_>) -> Result<Picture> {
     let header = parts.header;
     run.limits.check_canvas(header.width, header.height, 1)?;
     parts.check_data(run)?;
+    let data: Vec<&[u8]> = parts.data.iter().map(Chunk::data).collect();
+    image(parts, header, &data, run)
+}
+
+/// The pixels of `data`, stored as `header` says with the palette and transparency of `parts`. Size and checksums are
+/// believed.
+pub(super) fn image(parts: &Parts<'_>, header: Header, data: &[&[u8]], run: Run<'_>) -> Result<Picture> {
     let expansion = Expansion::of(parts);
     let count = header.width as usize * header.height as usize * expansion.channels.count();
     let samples = if header.depth == 16 {
         let mut samples = vec![0u16; count];
-        read_rows(parts, &mut samples, expansion.channels, |row, out| expansion.sixteen(row, out), run)?;
+        read_rows(
+            &parts.image(header, data),
+            header,
+            &mut samples,
+            expansion.channels,
+            |row, out| expansion.sixteen(row, out),
+            run,
+        )?;
         Samples::Sixteen(samples)
     } else {
         let mut samples = vec![0u8; count];
-        read_rows(parts, &mut samples, expansion.channels, |row, out| expansion.eight(row, out), run)?;
+        read_rows(
+            &parts.image(header, data),
+            header,
+            &mut samples,
+            expansion.channels,
+            |row, out| expansion.eight(row, out),
+            run,
+        )?;
         Samples::Eight(samples)
     };
     Picture::new(header.width, header.height, expansion.channels, samples)
 }
 
-/// Decompresses and unfilters row by row; `expand` turns a stored row into samples.
+/// Decompresses and unfilters row by row; `expand` turns a stored row into samples. Nothing is in `file` but what shows
+/// the pixels, so that no metadata can slow the foreign decoder down or upset it.
 fn read_rows<T: Copy + Default>(
-    parts: &Parts<'_>,
+    file: &[u8],
+    header: Header,
     samples: &mut [T],
     channels: Channels,
     expand: impl Fn(&[u8], &mut [T]) -> Result<()>,
     run: Run<'_>,
 ) -> Result<()> {
-    // Only what shows pixels gets to the foreign decoder: no metadata can slow it down or upset it.
-    let file = parts.file(false, &[], &[]);
-    let mut decoder = Decoder::new_with_limits(Cursor::new(&file[..]), Limits { bytes: 64 << 20 });
+    let mut decoder = Decoder::new_with_limits(Cursor::new(file), Limits { bytes: 64 << 20 });
     decoder.set_transformations(Transformations::IDENTITY);
     let failed = |error: png::DecodingError| Error::damaged(Format::Png, "has damaged or missing pixel data", error);
     let mut reader = decoder.read_info().map_err(failed)?;
-    let header = parts.header;
     let bits = header.bits_per_pixel();
     let stride = header.width as usize * channels.count();
     let mut stored = vec![0; (header.width as usize * bits).div_ceil(8)];

@@ -74,7 +74,7 @@ impl Form {
         (self.colour.samples() * usize::from(self.depth)).div_ceil(8)
     }
 
-    fn header(&self, size: (u32, u32), interlaced: bool) -> Header {
+    pub(super) fn header(&self, size: (u32, u32), interlaced: bool) -> Header {
         Header { width: size.0, height: size.1, colour: self.colour, depth: self.depth, interlaced }
     }
 
@@ -111,7 +111,8 @@ impl Form {
         out.len()
     }
 
-    fn write_side(&self, out: &mut Vec<u8>) {
+    /// Writes them.
+    pub(super) fn write_side(&self, out: &mut Vec<u8>) {
         if self.colour == ColourType::Indexed {
             let colours: Vec<u8> = self.palette.iter().flat_map(|&[r, g, b, _]| [r, g, b]).collect();
             chunks::write(out, b"PLTE", &[&colours]);

@@ -120,8 +120,10 @@ impl Indexed {
 }
 
 /// Finds the index of a colour.
-struct Table {
-    palette: Vec<[u8; 4]>,
+#[derive(Debug, Clone)]
+pub(super) struct Table {
+    /// The colours that there are indices of.
+    pub(super) palette: Vec<[u8; 4]>,
     /// Open addressing: 0 is free, otherwise index + 1.
     slots: Vec<u16>,
     last: ([u8; 4], u8),
@@ -134,8 +136,8 @@ impl Default for Table {
 }
 
 impl Table {
-    /// `None` for the 257th colour.
-    fn index(&mut self, colour: [u8; 4]) -> Option<u8> {
+    /// A new one for a new colour; `None` for the 257th.
+    pub(super) fn index(&mut self, colour: [u8; 4]) -> Option<u8> {
         if self.last.0 == colour && !self.palette.is_empty() {
             return Some(self.last.1);
         }
@@ -169,7 +171,8 @@ fn rgba(pixel: &[u8], channels: Channels) -> [u8; 4] {
     }
 }
 
-fn palette_depth(entries: usize) -> u8 {
+/// Bits of an index into so many entries.
+pub(super) fn palette_depth(entries: usize) -> u8 {
     match entries {
         0..=2 => 1,
         3..=4 => 2,

@@ -1,5 +1,6 @@
-//! PNG: still pictures, and the headers and metadata of animations.
+//! PNG: still pictures, and APNG: animations.
 
+mod apng;
 mod chunks;
 mod colour_chunks;
 mod container;
@@ -24,6 +25,7 @@ mod text;
 
 use std::sync::Arc;
 
+pub use apng::codec as codec_apng;
 pub use encode::encode_indexed;
 
 use self::parts::Parts;
@@ -45,16 +47,8 @@ pub fn codec() -> Codec {
     }
 }
 
-/// The codec of animations: headers and metadata, no pixels yet.
-pub fn codec_apng() -> Codec {
-    Codec { decode: Arc::new(Apng), container: Arc::new(Apng), encode: None, recompress: None }
-}
-
 #[derive(Debug)]
 struct Png;
-
-#[derive(Debug)]
-struct Apng;
 
 /// An animation may not pass for its first frame.
 fn still(bytes: &[u8]) -> Result<Parts<'_>> {
@@ -119,33 +113,5 @@ impl Recompress for Png {
 
     fn recompress(&self, bytes: &[u8], interlaced: bool, run: Run<'_>) -> Result<Vec<u8>> {
         encode::recompress(&still(bytes)?, interlaced, run)
-    }
-}
-
-impl Decode for Apng {
-    fn format(&self) -> Format {
-        Format::Apng
-    }
-
-    fn probe(&self, bytes: &[u8], run: Run<'_>) -> Result<Info> {
-        probe::probe(bytes, run)
-    }
-
-    fn frames<'a>(&self, _: &'a [u8], _: &DecodeOptions, _: Run<'a>) -> Result<Box<dyn Frames + 'a>> {
-        Err(Error::unsupported("APNG"))
-    }
-}
-
-impl Container for Apng {
-    fn format(&self) -> Format {
-        Format::Apng
-    }
-
-    fn metadata(&self, bytes: &[u8], run: Run<'_>) -> Result<Metadata> {
-        container::metadata(bytes, run)
-    }
-
-    fn with_metadata(&self, bytes: &[u8], metadata: &Metadata, run: Run<'_>) -> Result<Vec<u8>> {
-        container::with_metadata(bytes, metadata, run)
     }
 }

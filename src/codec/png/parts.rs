@@ -25,7 +25,7 @@ pub(super) struct Parts<'a> {
     /// `IDAT`, in their order, at least one.
     pub(super) data: Vec<Chunk<'a>>,
     /// `fcTL` before the data; then `fcTL` and `fdAT` behind it, in their order.
-    animation: (Vec<Chunk<'a>>, Vec<Chunk<'a>>),
+    pub(super) animation: (Vec<Chunk<'a>>, Vec<Chunk<'a>>),
     /// `acTL` before the data.
     control: Option<Chunk<'a>>,
     /// Colour and metadata chunks, in their order.
@@ -146,6 +146,12 @@ impl<'a> Parts<'a> {
         }
     }
 
+    /// How often the animation is shown; 0 is for ever.
+    pub(super) fn plays(&self) -> u32 {
+        let data = self.control.as_ref().map_or(&[][..], Chunk::data);
+        data.get(4..).and_then(|data| data.first_chunk()).map_or(0, |&plays| u32::from_be_bytes(plays))
+    }
+
     /// Whether alpha is stored in any way.
     pub(super) fn has_alpha(&self) -> bool {
         self.header.colour.has_alpha() || self.transparency.is_some()
@@ -172,18 +178,33 @@ impl<'a> Parts<'a> {
         out.extend_from_slice(early);
         let copy = |out: &mut Vec<u8>, chunk: &Chunk<'_>| chunks::write(out, &chunk.kind(), &[chunk.data()]);
         self.control.iter().filter(|_| animated).for_each(|chunk| copy(&mut out, chunk));
-        if !self.palette.is_empty() {
-            chunks::write(&mut out, b"PLTE", &[self.palette]);
-        }
-        if let Some(transparency) = self.transparency {
-            chunks::write(&mut out, b"tRNS", &[transparency]);
-        }
+        self.write_colours(&mut out);
         self.animation.0.iter().filter(|_| animated).for_each(|chunk| copy(&mut out, chunk));
         chunks::write(&mut out, b"IDAT", &data);
         self.animation.1.iter().filter(|_| animated).for_each(|chunk| copy(&mut out, chunk));
         out.extend_from_slice(late);
         chunks::write(&mut out, b"IEND", &[]);
         out
+    }
+
+    /// A bare file of other pixels that share palette and transparency with this one.
+    pub(super) fn image(&self, header: Header, data: &[&[u8]]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(data.iter().map(|part| part.len()).sum::<usize>() + 1200);
+        out.extend_from_slice(PNG_SIGNATURE);
+        chunks::write(&mut out, b"IHDR", &[&header.to_bytes()]);
+        self.write_colours(&mut out);
+        chunks::write(&mut out, b"IDAT", data);
+        chunks::write(&mut out, b"IEND", &[]);
+        out
+    }
+
+    fn write_colours(&self, out: &mut Vec<u8>) {
+        if !self.palette.is_empty() {
+            chunks::write(out, b"PLTE", &[self.palette]);
+        }
+        if let Some(transparency) = self.transparency {
+            chunks::write(out, b"tRNS", &[transparency]);
+        }
     }
 }
 

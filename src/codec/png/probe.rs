@@ -1,6 +1,7 @@
 //! Headers to [`Info`].
 
 use super::{
+    apng::is_ever_transparent,
     colour_chunks::{Colours, colours, synthesised},
     header::ColourType,
     parts::Parts,
@@ -29,7 +30,7 @@ pub(super) fn probe(bytes: &[u8], run: Run<'_>) -> Result<Info> {
             ColourType::Rgb | ColourType::Rgba => ColourModel::Rgb,
             ColourType::Indexed => ColourModel::Indexed,
         },
-        alpha: parts.has_alpha(),
+        alpha: if frames.is_some() { is_ever_transparent(&parts) } else { parts.has_alpha() },
         bits_per_pixel: header.bits_per_pixel() as u16,
         sampling: None,
         interlaced: Some(header.interlaced),

@@ -8,6 +8,8 @@ mod clip;
 mod gif;
 #[cfg(feature = "gif")]
 mod quantised;
+#[cfg(feature = "png")]
+mod apng;
 mod viewed;
 
 pub(crate) use viewed::{Scores, Viewed};
@@ -34,6 +36,7 @@ pub(crate) struct Moving<'a> {
     /// The wanted fidelity.
     pub goal: Goal,
     /// The source file, if it is of the wanted format and shows the very frames.
+    #[allow(dead_code, reason = "for formats that code again what is stored")]
     pub stored: Option<&'a [u8]>,
     /// How many frames there are.
     pub count: u32,
@@ -44,6 +47,8 @@ pub(crate) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>)
     match task.format {
         #[cfg(feature = "gif")]
         Format::Gif => gif::optimise(frames, task, run),
+        #[cfg(feature = "png")]
+        Format::Apng => apng::optimise(frames, task, run),
         other => Err(Error::unsupported(format!("writing animated {other}"))),
     }
 }

@@ -33,7 +33,7 @@ pub(crate) struct Scores {
 
 impl Scores {
     /// Of at least one frame.
-    fn of(scores: &[f64]) -> Self {
+    pub(super) fn of(scores: &[f64]) -> Self {
         Self {
             mean: scores.iter().sum::<f64>() / scores.len().max(1) as f64,
             least: scores.iter().copied().fold(f64::INFINITY, f64::min),
@@ -86,6 +86,7 @@ impl Viewed {
 
 /// All frames of `original` compared with what of `result` is on screen in the middle of their time. Both are read once,
 /// one frame at a time.
+#[allow(dead_code, reason = "for formats whose encoders lose")]
 pub(crate) fn compare(original: &mut dyn Frames, result: &mut dyn Frames, run: Run<'_>) -> Result<Scores> {
     original.restart()?;
     let mut shown = Shown::new(result);

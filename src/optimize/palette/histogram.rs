@@ -25,21 +25,65 @@ pub(crate) struct Histogram {
 impl Histogram {
     /// Counts the colours of an 8-bit picture.
     pub(crate) fn new(picture: &Picture) -> Self {
-        let mut colours: Vec<u32> = colours(picture).map(u32::from_be_bytes).collect();
-        colours.sort_unstable();
-        let mut counted: Vec<(u32, u32)> = Vec::new();
-        for colour in colours {
-            match counted.last_mut() {
+        let mut counter = Counter::default();
+        counter.add(colours(picture));
+        counter.finish()
+    }
+}
+
+/// Colours in the counting, of one picture or many.
+#[derive(Debug, Default)]
+pub(crate) struct Counter {
+    counted: Vec<(u32, u32)>,
+    /// Entries of `counted` that need no more merging.
+    merged: usize,
+    /// Near colours are counted together already.
+    coarse: bool,
+}
+
+impl Counter {
+    /// Entries that are merged at once, at least.
+    const PENDING: usize = 1 << 20;
+    /// Colours that are told apart while they are counted.
+    const MOST: usize = 1 << 22;
+
+    /// Counts more pixels.
+    pub(crate) fn add(&mut self, colours: impl Iterator<Item = [u8; 4]>) {
+        for colour in colours.map(u32::from_be_bytes) {
+            match self.counted.last_mut() {
                 Some((last, count)) if *last == colour => *count += 1,
-                _ => counted.push((colour, 1)),
+                _ => {
+                    if self.counted.len() >= 2 * self.merged + Self::PENDING {
+                        self.merge();
+                    }
+                    self.counted.push((colour, 1));
+                }
             }
         }
-        let distinct = counted.len();
-        if distinct > MANY {
-            counted = merged(&counted);
+    }
+
+    fn merge(&mut self) {
+        self.counted.sort_unstable();
+        self.counted.dedup_by(|one, before| {
+            let same = one.0 == before.0;
+            before.1 += if same { one.1 } else { 0 };
+            same
+        });
+        if self.counted.len() > Self::MOST {
+            (self.counted, self.coarse) = (merged(&self.counted), true);
         }
-        let bins = counted.into_iter().map(|(colour, count)| bin(colour.to_be_bytes(), count)).collect();
-        Self { bins, distinct }
+        self.merged = self.counted.len();
+    }
+
+    /// All that was counted.
+    pub(crate) fn finish(mut self) -> Histogram {
+        self.merge();
+        let distinct = if self.coarse { usize::MAX } else { self.counted.len() };
+        if distinct > MANY {
+            self.counted = merged(&self.counted);
+        }
+        let bins = self.counted.into_iter().map(|(colour, count)| bin(colour.to_be_bytes(), count)).collect();
+        Histogram { bins, distinct }
     }
 }
 
@@ -66,7 +110,7 @@ fn merged(counted: &[(u32, u32)]) -> Vec<(u32, u32)> {
 }
 
 /// The pixels of an 8-bit picture as straight RGBA, all transparent ones alike.
-pub(super) fn colours(picture: &Picture) -> impl Iterator<Item = [u8; 4]> + '_ {
+pub(crate) fn colours(picture: &Picture) -> impl Iterator<Item = [u8; 4]> + '_ {
     let channels = picture.channels();
     picture.eight().unwrap_or(&[]).chunks_exact(channels.count()).map(move |p| match channels {
         Channels::Gray => [p[0], p[0], p[0], 255],

@@ -6,8 +6,8 @@ mod remap;
 mod space;
 
 pub(crate) use cluster::cluster;
-pub(crate) use histogram::Histogram;
-pub(crate) use remap::{Remap, Remapped, remap};
+pub(crate) use histogram::{Counter, Histogram, colours};
+pub(crate) use remap::{Remap, Remapped, Sequence, remap};
 
 /// At most 256 colours, red, green, blue and straight alpha in sRGB, no two alike.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -33,14 +33,7 @@ pub(crate) struct Remapped {
 /// Draws an 8-bit picture with `palette`.
 pub(crate) fn remap(picture: &Picture, palette: &Palette, how: Remap, run: Run<'_>) -> Result<Remapped> {
     let (width, height) = (picture.width() as usize, picture.height() as usize);
-    let points: Vec<Point> = palette.colours.iter().map(|&colour| point(colour)).collect();
-    let mut pen = Pen {
-        index: Points::new(&points),
-        points,
-        how,
-        above: vec![0; width],
-        errors: [vec![[0.0; 4]; width + 2], vec![[0.0; 4]; width + 2]],
-    };
+    let mut pen = Pen::new(palette, how, width);
     let mut cache = Cache::new();
     let mut indices = Vec::with_capacity(width * height);
     let mut pixels = colours(picture);
@@ -51,15 +44,97 @@ pub(crate) fn remap(picture: &Picture, palette: &Palette, how: Remap, run: Run<'
         }
         row.clear();
         row.extend(pixels.by_ref().take(width).map(|colour| cache.look_up(colour, &pen.index)));
-        pen.draw(&row, y == 0);
+        pen.draw(&row, y == 0, &[]);
         indices.extend_from_slice(&pen.above);
     }
+    let picture = shown(palette, &indices, picture)?;
+    Ok(Remapped { indices, picture })
+}
+
+/// What indices look like, as large as `like`.
+fn shown(palette: &Palette, indices: &[u8], like: &Picture) -> Result<Picture> {
     let opaque = palette.colours.iter().all(|colour| colour[3] == 255);
     let channels = if opaque { Channels::Rgb } else { Channels::Rgba };
     let samples =
         indices.iter().flat_map(|&i| palette.colours[usize::from(i)].into_iter().take(channels.count())).collect();
-    let picture = Picture::new(picture.width(), picture.height(), channels, Samples::Eight(samples))?;
-    Ok(Remapped { indices, picture })
+    Picture::new(like.width(), like.height(), channels, Samples::Eight(samples))
+}
+
+/// Pictures that follow each other, drawn with one palette. Where the true colour has hardly changed since it was last
+/// drawn, what is shown stays, so that dither does not shimmer; the comparison is with the colour of that time, so that
+/// nothing drifts.
+pub(crate) struct Sequence<'a> {
+    palette: &'a Palette,
+    pen: Pen,
+    cache: Cache,
+    /// Squared distance up to which a change is none.
+    still: f32,
+    /// What every pixel should have shown when it was last drawn, and its index.
+    drawn: Vec<[u8; 4]>,
+    indices: Vec<u8>,
+}
+
+impl<'a> Sequence<'a> {
+    /// `still` is the distance in Oklab up to which a change is none.
+    pub(crate) fn new(palette: &'a Palette, how: Remap, still: f32, width: u32) -> Self {
+        Self {
+            palette,
+            pen: Pen::new(palette, how, width as usize),
+            cache: Cache::new(),
+            still: still * still,
+            drawn: Vec::new(),
+            indices: Vec::new(),
+        }
+    }
+
+    /// Forgets what was drawn.
+    pub(crate) fn restart(&mut self) {
+        self.drawn.clear();
+        self.indices.clear();
+    }
+
+    /// What the next picture, of 8 bits, looks like.
+    pub(crate) fn next(&mut self, picture: &Picture, run: Run<'_>) -> Result<Picture> {
+        let width = picture.width() as usize;
+        let (mut row, mut kept) = (Vec::with_capacity(width), Vec::with_capacity(width));
+        let mut pixels = colours(picture);
+        let fresh = self.indices.is_empty();
+        for y in 0..picture.height() as usize {
+            if y % 16 == 0 {
+                run.check()?;
+            }
+            row.clear();
+            kept.clear();
+            for x in 0..width {
+                let Some(colour) = pixels.next() else { break };
+                let at = y * width + x;
+                let seen = self.cache.look_up(colour, &self.pen.index);
+                row.push(seen);
+                if fresh {
+                    self.drawn.push(colour);
+                    continue;
+                }
+                let drawn = self.drawn[at];
+                let stays =
+                    drawn == colour || distance(seen.point, point_of(drawn, &mut self.cache, &self.pen)) <= self.still;
+                kept.push(stays.then(|| self.indices[at]));
+                if !stays {
+                    self.drawn[at] = colour;
+                }
+            }
+            self.pen.draw(&row, y == 0, &kept);
+            match fresh {
+                true => self.indices.extend_from_slice(&self.pen.above),
+                false => self.indices[y * width..][..width].copy_from_slice(&self.pen.above),
+            }
+        }
+        self.pen.errors.iter_mut().for_each(|row| row.fill([0.0; 4]));
+        shown(self.palette, &self.indices, picture)
+    }
+}
+
+fn point_of(colour: [u8; 4], cache: &mut Cache, pen: &Pen) -> Point {
+    cache.look_up(colour, &pen.index).point
 }
 
 struct Pen {
@@ -73,9 +148,22 @@ struct Pen {
 }
 
 impl Pen {
-    fn draw(&mut self, row: &[Seen], first: bool) {
+    fn new(palette: &Palette, how: Remap, width: usize) -> Self {
+        let points: Vec<Point> = palette.colours.iter().map(|&colour| point(colour)).collect();
+        let errors = [vec![[0.0; 4]; width + 2], vec![[0.0; 4]; width + 2]];
+        Self { index: Points::new(&points), points, how, above: vec![0; width], errors }
+    }
+
+    /// Draws a row. What `kept` names is taken as it is, and its error goes nowhere.
+    fn draw(&mut self, row: &[Seen], first: bool, kept: &[Option<u8>]) {
         let (mut left, mut copying_above) = (None, false);
         for (x, seen) in row.iter().enumerate() {
+            if let Some(index) = kept.get(x).copied().flatten() {
+                copying_above = !first && self.above[x] == index;
+                self.above[x] = index;
+                left = Some(index);
+                continue;
+            }
             let carried = self.errors[0][x + 1];
             let wanted = add(seen.point, carried);
             let above = (!first).then(|| self.above[x]);
@@ -170,5 +258,41 @@ impl Cache {
                 seen
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{control::Unattended, limits::Limits};
+
+    fn gray(values: impl Iterator<Item = u8>) -> Picture {
+        Picture::new(32, 8, Channels::Gray, Samples::Eight(values.take(32 * 8).collect())).unwrap()
+    }
+
+    #[test]
+    fn what_hardly_changes_stays_as_it_was_drawn_and_does_not_drift() {
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        let palette = Palette { colours: vec![[0, 0, 0, 255], [128, 128, 128, 255], [255, 255, 255, 255]] };
+        let mut sequence = Sequence::new(&palette, Remap { dither: 1.0, tolerance: 0.0 }, 0.03, 32);
+        // The left half is still, but for noise of one step; the right half turns bright, two steps at a time.
+        let frame = |at: u8| {
+            gray((0..=255).map(move |place: u8| if place % 32 < 16 { 90 + (place ^ at) % 2 } else { 60 + 2 * at }))
+        };
+        let first = sequence.next(&frame(0), run).unwrap();
+        let halves = |picture: &Picture| {
+            let rows = picture.eight().unwrap().chunks_exact(32 * 3);
+            rows.map(|row| (row[..48].to_vec(), row[48..].to_vec())).unzip::<_, _, Vec<_>, Vec<_>>()
+        };
+        let mut last = first.clone();
+        for at in 1..60 {
+            last = sequence.next(&frame(at), run).unwrap();
+            assert!(halves(&last).0 == halves(&first).0, "{at}");
+        }
+        let mean =
+            |half: Vec<Vec<u8>>| half.iter().flatten().map(|&v| u32::from(v)).sum::<u32>() / (half.len() * 48) as u32;
+        assert!((160..=200).contains(&mean(halves(&last).1)), "{}", mean(halves(&last).1));
+        sequence.restart();
+        assert!(sequence.next(&frame(0), run).unwrap() == first);
     }
 }

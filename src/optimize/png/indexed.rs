@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Colours with which `ultra` scores about 50 in the median, drawn as follows.
-pub(super) const ULTRA_COLOURS: usize = 26;
+pub(in super::super) const ULTRA_COLOURS: usize = 26;
 /// Repetition buys more colours for the bytes, which spares graphics of many colours the worst.
 pub(super) const ULTRA: Remap = Remap { dither: 0.6, tolerance: 0.04 };
 /// How palettes of an explicit quality are drawn.

@@ -3,6 +3,9 @@
 mod indexed;
 mod near;
 
+pub(super) use indexed::ULTRA_COLOURS;
+pub(super) use near::near;
+
 use super::{Goal, Optimised, Preset, Task, metric::Reference, palette::Histogram, probe};
 use crate::{
     codec::{EncodeOptions, PngOptions},
@@ -17,13 +20,13 @@ pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
     match task.goal {
         Goal::Lossless | Goal::Quality(100) => exact(task, run),
         Goal::Quality(quality) => indexed::fixed(task, colours_for(quality), indexed::USUAL, run),
-        Goal::Smart(Preset::Ultra) => indexed::fixed(task, indexed::ULTRA_COLOURS, indexed::ULTRA, run),
+        Goal::Smart(Preset::Ultra) => indexed::fixed(task, ULTRA_COLOURS, indexed::ULTRA, run),
         Goal::Smart(preset) => smart(task, preset.target().unwrap_or(100.0), run),
     }
 }
 
 /// Colours for an explicit quality of 1 to 99: 4 to 256, so that equal steps of quality are equal factors.
-fn colours_for(quality: u8) -> usize {
+pub(super) fn colours_for(quality: u8) -> usize {
     const EIGHTHS_OF_AN_OCTAVE: [usize; 8] = [256, 279, 304, 332, 362, 395, 431, 470];
     let eighths = (usize::from(quality) * 48).div_ceil(99);
     (EIGHTHS_OF_AN_OCTAVE[eighths % 8] << (eighths / 8)) >> 6

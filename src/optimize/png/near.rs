@@ -49,7 +49,7 @@ pub(super) fn search(task: &Task<'_>, reference: &Reference, target: f64, run: R
 /// The picture with errors of up to half of `step` a sample, a third of it where it is smooth. Every sample is what its
 /// Paeth prediction from the changed neighbours says, plus a multiple of the step: of all filters Paeth errs least on
 /// photographs, and one filter for all rows keeps the leftovers few. Alpha stays exact.
-fn near(picture: &Picture, step: f64, run: Run<'_>) -> Result<Picture> {
+pub(in super::super) fn near(picture: &Picture, step: f64, run: Run<'_>) -> Result<Picture> {
     let coarse = (step as i32).max(1);
     let fine = (coarse / 3).max(1);
     let count = picture.channels().count();

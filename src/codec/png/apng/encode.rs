@@ -1,0 +1,251 @@
+//! Canvases to a file: split, coded, written.
+
+use super::{
+    super::chunks,
+    coding::{Coding, Survey},
+    frame::{Part, Price, Way, smallest},
+    merged::{Merged, Seconds},
+    pixel::{Colour, is_eight},
+    stored::Control,
+};
+use crate::{
+    codec::sequence::{Area, Canvases, Split, split},
+    control::Run,
+    error::{Error, Result},
+    format::PNG_SIGNATURE,
+    picture::{Channels, Depth, Frames, Plays},
+};
+
+/// The effort of lossless recompression.
+pub(super) const RECOMPRESSION: u8 = 4;
+/// Pixels by which orders of a palette are found.
+const SAMPLE: usize = 1 << 20;
+
+/// A file that shows `frames`, with all transparent pixels alike. `hint` is the order of a palette that may be good.
+pub(super) fn encode(frames: &mut dyn Frames, effort: u8, hint: &[[u8; 4]], run: Run<'_>) -> Result<Vec<u8>> {
+    if frames.layout().channels == Channels::Cmyk {
+        return Err(Error::unsupported("an APNG of CMYK"));
+    }
+    let sixteen = frames.layout().depth == Depth::Sixteen && !are_eight(frames, run)?;
+    let written = if sixteen { written::<[u16; 4]> } else { written::<[u8; 4]> };
+    written(frames, effort, hint, run)
+}
+
+fn are_eight(frames: &mut dyn Frames, run: Run<'_>) -> Result<bool> {
+    frames.restart()?;
+    while let Some(frame) = frames.next(run)? {
+        if !is_eight(&frame.picture) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn written<C: Colour>(frames: &mut dyn Frames, effort: u8, hint: &[[u8; 4]], run: Run<'_>) -> Result<Vec<u8>> {
+    let plays = frames.plays();
+    let mut merged = Merged::<C>::new(frames);
+    let width = merged.size().0;
+    let codings = Survey::of(&mut merged, run)?.codings();
+    let first = codings.first().cloned().ok_or_else(|| Error::internal("encoding APNG", "there is no coding"))?;
+    let splits = split(&mut merged, &mut Price::new(first, width), run)?;
+    let splits = splits.filter(|splits| !splits.is_empty());
+    let splits = splits.ok_or_else(|| Error::internal("encoding APNG", "there is no frame"))?;
+    let mut coding = best(codings, &mut merged, &splits, hint, run)?;
+    let mut file = File::new(&coding, merged.size(), splits.len(), plays);
+    merged.replay(&splits, run, |base, merged, split| {
+        let part = Part { base, wanted: merged.canvas(), area: split.area, width };
+        let coded = smallest(&part, &mut coding, (effort, splits.len()), run)?;
+        file.frame(split, merged.time(), coded.over, &coded.zlib);
+        Ok(())
+    })?;
+    Ok(file.finished())
+}
+
+/// The coding with the fewest bytes, with its palette in the best order.
+fn best<C: Colour>(
+    codings: Vec<Coding>,
+    merged: &mut Merged<'_, C>,
+    splits: &[Split],
+    hint: &[[u8; 4]],
+    run: Run<'_>,
+) -> Result<Coding> {
+    let mut candidates = Vec::new();
+    for mut coding in codings {
+        let sample = if coding.is_indexed() { sampled(merged, splits, coding.has_hole(), run)? } else { Vec::new() };
+        let width = merged.size().0;
+        match coding.sample(width, &sample) {
+            Some(sample) => candidates.extend(coding.reordered(&sample, hint)),
+            None => candidates.push(coding),
+        }
+    }
+    let unpacked: Vec<Coding> = candidates.iter().filter_map(Coding::unpacked).collect();
+    candidates.extend(unpacked);
+    if candidates.len() == 1 {
+        return candidates.pop().ok_or_else(|| Error::internal("encoding APNG", "there is no coding"));
+    }
+    let width = merged.size().0;
+    let mut prices: Vec<Price> = candidates.iter().map(|coding| Price::new(coding.clone(), width)).collect();
+    let mut sums: Vec<u64> = candidates.iter().map(|coding| coding.side().side_bytes() as u64).collect();
+    merged.replay(splits, run, |base, merged, split| {
+        let part = Part { base, wanted: merged.canvas(), area: split.area, width };
+        for (price, sum) in prices.iter_mut().zip(&mut sums) {
+            *sum += price.of(&part, run)?;
+        }
+        Ok(())
+    })?;
+    let least = (0..sums.len()).min_by_key(|&at| sums[at]).unwrap_or(0);
+    Ok(candidates.swap_remove(least))
+}
+
+/// Rows of frames as wide as the canvas.
+fn sampled<C: Colour>(merged: &mut Merged<'_, C>, splits: &[Split], hole: bool, run: Run<'_>) -> Result<Vec<C>> {
+    let width = merged.size().0;
+    let mut sample: Vec<C> = Vec::new();
+    merged.replay(splits, run, |base, merged, split| {
+        if sample.len() >= SAMPLE {
+            return Ok(());
+        }
+        let area = Area { x: 0, width, ..split.area };
+        let part = Part { base, wanted: merged.canvas(), area, width };
+        sample.extend(part.pixels(if hole { Way::Changed } else { Way::Whole }));
+        Ok(())
+    })?;
+    Ok(sample)
+}
+
+/// A file in the making.
+struct File {
+    bytes: Vec<u8>,
+    sequence: u32,
+}
+
+impl File {
+    fn new(coding: &Coding, (width, height): (usize, usize), count: usize, plays: Plays) -> Self {
+        let mut bytes = PNG_SIGNATURE.to_vec();
+        let side = coding.side();
+        chunks::write(&mut bytes, b"IHDR", &[&side.header((width as u32, height as u32), false).to_bytes()]);
+        let times = match plays {
+            Plays::Forever => 0,
+            Plays::Times(times) => times.get(),
+        };
+        chunks::write(&mut bytes, b"acTL", &[&(count as u32).to_be_bytes(), &times.to_be_bytes()]);
+        side.write_side(&mut bytes);
+        Self { bytes, sequence: 0 }
+    }
+
+    fn frame(&mut self, split: &Split, time: Seconds, over: bool, zlib: &[u8]) {
+        let control = Control { area: split.area, seconds: time.stored(), disposal: split.disposal, over };
+        let is_first = self.sequence == 0;
+        chunks::write(&mut self.bytes, b"fcTL", &[&control.to_bytes(self.sequence)]);
+        if is_first {
+            chunks::write(&mut self.bytes, b"IDAT", &[zlib]);
+        } else {
+            chunks::write(&mut self.bytes, b"fdAT", &[&(self.sequence + 1).to_be_bytes(), zlib]);
+        }
+        self.sequence += if is_first { 1 } else { 2 };
+    }
+
+    fn finished(mut self) -> Vec<u8> {
+        chunks::write(&mut self.bytes, b"IEND", &[]);
+        self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{borrow::Cow, num::NonZeroU32};
+
+    use super::{super::pixel::pixels, *};
+    use crate::{
+        codec::png::{
+            apng::player::composed,
+            fixtures::{noise, run},
+            header::ColourType,
+            parts::Parts,
+        },
+        picture::{Delay, Frame, Layout, Picture, Samples},
+    };
+
+    struct Shown {
+        pictures: Vec<Picture>,
+        next: usize,
+    }
+
+    impl Frames for Shown {
+        fn layout(&self) -> Layout {
+            self.pictures[0].layout()
+        }
+
+        fn plays(&self) -> Plays {
+            Plays::Times(NonZeroU32::new(7).unwrap())
+        }
+
+        fn next(&mut self, _: Run<'_>) -> Result<Option<Frame<'_>>> {
+            self.next += 1;
+            let delay = Delay { numerator: 4000, denominator: NonZeroU32::new(60).unwrap() };
+            Ok(self.pictures.get(self.next - 1).map(|picture| Frame { picture: Cow::Borrowed(picture), delay }))
+        }
+
+        fn restart(&mut self) -> Result<()> {
+            self.next = 0;
+            Ok(())
+        }
+    }
+
+    /// Three pictures that differ in a square each; samples are made of noise by `sample`.
+    fn shown(channels: Channels, sample: impl Fn(u8) -> u16, sixteen: bool) -> Shown {
+        let picture = |at: usize| {
+            let (mut still, mut moving) = (noise(5), noise(at as u32));
+            let mut samples = Vec::new();
+            for place in 0..24 * 18usize {
+                let moves = (place % 24).abs_diff(6 + at * 4) < 4 && (place / 24).abs_diff(9) < 4;
+                let source = if moves { &mut moving } else { &mut still };
+                samples.extend(source.take(channels.count()).map(&sample));
+                if channels.has_alpha() && place % 3 > 0 {
+                    *samples.last_mut().unwrap() = if sixteen { u16::MAX } else { 255 };
+                }
+            }
+            let samples = match sixteen {
+                true => Samples::Sixteen(samples),
+                false => Samples::Eight(samples.into_iter().map(|sample| sample as u8).collect()),
+            };
+            Picture::new(24, 18, channels, samples).unwrap()
+        };
+        Shown { pictures: (0..3).map(picture).collect(), next: 0 }
+    }
+
+    /// Encodes, decodes, compares; gives back colour type and depth.
+    fn round(mut shown: Shown) -> (ColourType, u8) {
+        let file = encode(&mut shown, 2, &[], run()).unwrap();
+        let mut frames = composed(&file, run()).unwrap();
+        assert_eq!(frames.plays(), shown.plays());
+        for picture in &shown.pictures {
+            let frame = frames.next(run()).unwrap().unwrap();
+            assert_eq!(frame.delay, Delay { numerator: 1000, denominator: NonZeroU32::new(15).unwrap() });
+            let wanted: Vec<[u16; 4]> = pixels(picture).unwrap();
+            assert!(pixels::<[u16; 4]>(&frame.picture).unwrap() == wanted);
+        }
+        assert!(frames.next(run()).unwrap().is_none());
+        let header = Parts::of(&file).unwrap().header;
+        (header.colour, header.depth)
+    }
+
+    #[test]
+    fn frames_of_every_layout_come_back_exactly_in_the_form_that_they_need() {
+        let all = [
+            (Channels::Gray, ColourType::Gray),
+            (Channels::GrayAlpha, ColourType::GrayAlpha),
+            (Channels::Rgb, ColourType::Rgb),
+            (Channels::Rgba, ColourType::Rgba),
+        ];
+        for (channels, colour) in all {
+            let exact = |value: u8| u16::from(value) * 251;
+            assert_eq!(round(shown(channels, exact, true)), (colour, 16));
+            assert_eq!(round(shown(channels, u16::from, false)).1, 8);
+            assert_eq!(round(shown(channels, |value| u16::from(value) * 257, true)).1, 8);
+        }
+        assert_eq!(round(shown(Channels::Rgb, u16::from, false)).0, ColourType::Rgb);
+        let few = round(shown(Channels::Rgba, |value| u16::from(value & 0x80), false));
+        assert_eq!(few, (ColourType::Indexed, 4));
+    }
+}

@@ -1,0 +1,202 @@
+//! One palette of at most 256 colours for all frames.
+
+use super::{
+    EFFORT, Moving, Optimised, done, encoded, reaches,
+    sample::{Clips, drawn},
+};
+use crate::{
+    control::{Run, Stage},
+    error::Result,
+    optimize::{
+        moving::Viewed,
+        palette::{Counter, Histogram, Palette, Remap, cluster, colours},
+        search::{Aim, Trial, solve},
+    },
+    picture::{Frame, Frames},
+};
+
+/// Palette sizes that are tried.
+const SIZES: [usize; 12] = [4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256];
+/// Shares of diffused error that are tried: none for flat graphics, some for gradients.
+const DITHERS: [f32; 2] = [0.0, 0.6];
+/// The greatest tolerance worth trying, as a distance in Oklab.
+const MOST_TOLERANCE: f64 = 0.12;
+/// The change that is none, as a share of the tolerance, and where there is no tolerance.
+const STILL: (f32, f32) = (1.0, 0.004);
+/// Frames that are looked at in a trial.
+const SHOTS: u32 = 6;
+/// How often the whole may fall short of what its sample promised.
+const CORRECTIONS: usize = 5;
+
+/// What a search found.
+pub(super) struct Found {
+    pub(super) colours: usize,
+    pub(super) result: Optimised,
+}
+
+/// Settings, and what they gave.
+struct Choice {
+    size: usize,
+    how: Remap,
+    bytes: usize,
+}
+
+fn still(how: Remap) -> f32 {
+    STILL.1 + STILL.0 * how.tolerance
+}
+
+/// The colours of what changes from frame to frame.
+fn histogram(frames: &mut Clips<'_>, run: Run<'_>) -> Result<Histogram> {
+    let mut counter = Counter::default();
+    let mut before: Vec<[u8; 4]> = Vec::new();
+    frames.restart()?;
+    while let Some(Frame { picture, .. }) = frames.next(run)? {
+        let now: Vec<[u8; 4]> = colours(&picture).collect();
+        let changed = now.iter().enumerate().filter(|(at, colour)| before.get(*at) != Some(colour));
+        counter.add(changed.map(|(_, colour)| *colour));
+        before = now;
+    }
+    Ok(counter.finish())
+}
+
+/// A palette of `colours`, with no search.
+pub(super) fn fixed(
+    frames: &mut dyn Frames,
+    task: &Moving<'_>,
+    colours: usize,
+    how: (Remap, f32),
+    run: Run<'_>,
+) -> Result<Optimised> {
+    let mut whole = Clips::whole(frames, task.count);
+    let palette = cluster(&histogram(&mut whole, run)?, colours, run)?;
+    let mut drawn = drawn(&mut whole, &palette, how);
+    run.control.stage(Stage::Encode, 0.6);
+    let scores = drawn.scores(run)?;
+    Ok(done(encoded(&mut drawn, task, EFFORT, run)?, scores, f64::NEG_INFINITY))
+}
+
+/// The smallest file of at most 256 colours that reaches `target`, if there is one.
+pub(super) fn search(frames: &mut dyn Frames, task: &Moving<'_>, target: f64, run: Run<'_>) -> Result<Option<Found>> {
+    let histogram = histogram(&mut Clips::whole(frames, task.count), run)?;
+    let Some(best) = choose(frames, &histogram, task, target, run)? else { return Ok(None) };
+    run.control.stage(Stage::Encode, 0.6);
+    finish(frames, &histogram, task, best, target, run)
+}
+
+fn choose(
+    frames: &mut dyn Frames,
+    histogram: &Histogram,
+    task: &Moving<'_>,
+    target: f64,
+    run: Run<'_>,
+) -> Result<Option<Choice>> {
+    let mut clips = Clips::new(frames, task.count);
+    let count = clips.count;
+    let viewed = Viewed::new(&mut clips, count, SHOTS, run)?;
+    let mut trials = Trials { clips, viewed, histogram, task, target, run };
+    trials.best()
+}
+
+/// Draws all frames as chosen on a sample of them, with less tolerance, then more colours, if the sample promised too
+/// much.
+fn finish(
+    frames: &mut dyn Frames,
+    histogram: &Histogram,
+    task: &Moving<'_>,
+    mut choice: Choice,
+    target: f64,
+    run: Run<'_>,
+) -> Result<Option<Found>> {
+    let mut whole = Clips::whole(frames, task.count);
+    for _ in 0..=CORRECTIONS {
+        let palette = cluster(histogram, choice.size, run)?;
+        let mut drawn = drawn(&mut whole, &palette, (choice.how, still(choice.how)));
+        let scores = drawn.scores(run)?;
+        if reaches(scores, target) {
+            let bytes = encoded(&mut drawn, task, EFFORT, run)?;
+            return Ok(Some(Found { colours: palette.colours.len(), result: done(bytes, scores, target) }));
+        }
+        if choice.how.tolerance > 0.002 {
+            choice.how.tolerance *= if scores.mean + 1.0 > target { 0.8 } else { 0.5 };
+        } else if let Some(&larger) = SIZES.iter().find(|&&size| size > choice.size) {
+            choice.size = larger;
+        } else {
+            break;
+        }
+    }
+    Ok(None)
+}
+
+struct Trials<'a> {
+    clips: Clips<'a>,
+    viewed: Viewed,
+    histogram: &'a Histogram,
+    task: &'a Moving<'a>,
+    target: f64,
+    run: Run<'a>,
+}
+
+impl Trials<'_> {
+    /// For each way of dithering the smallest palette that will do, and a larger one whose surplus of fidelity is spent on
+    /// repetition; the fewest bytes of all.
+    fn best(&mut self) -> Result<Option<Choice>> {
+        let mut best: Option<Choice> = None;
+        for dither in DITHERS {
+            let Some(least) = self.least_size(dither)? else { continue };
+            let mut sizes = [least, least + 1, least + 3].map(|at| SIZES[at.min(SIZES.len() - 1)]).to_vec();
+            sizes.dedup();
+            for size in sizes {
+                let Some(found) = self.most_tolerance(size, dither)? else { continue };
+                if best.as_ref().is_none_or(|best| found.bytes < best.bytes) {
+                    best = Some(found);
+                }
+            }
+        }
+        Ok(best)
+    }
+
+    fn score(&mut self, palette: &Palette, how: Remap) -> Result<f64> {
+        let mut drawn = drawn(&mut self.clips, palette, (how, still(how)));
+        Frames::restart(&mut drawn)?;
+        let scores = self.viewed.score(&mut drawn, self.run)?;
+        // A frame that is too bad counts as if all were.
+        Ok(scores.mean.min(scores.least + super::LEAST_FRAME))
+    }
+
+    /// Index into [`SIZES`] of the smallest palette that reaches the target without repetition.
+    fn least_size(&mut self, dither: f32) -> Result<Option<usize>> {
+        let (mut low, mut high) = (0, SIZES.len());
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            let palette = cluster(self.histogram, SIZES[middle], self.run)?;
+            let reached = self.score(&palette, Remap { dither, tolerance: 0.0 })? >= self.target;
+            (low, high) = if reached { (low, middle) } else { (middle + 1, high) };
+        }
+        Ok((low < SIZES.len()).then_some(low))
+    }
+
+    /// The greatest tolerance at which the target is still reached. The knob that is solved for is `MOST_TOLERANCE` less
+    /// the tolerance, which rises with the score.
+    fn most_tolerance(&mut self, size: usize, dither: f32) -> Result<Option<Choice>> {
+        let aim = Aim {
+            target: self.target,
+            slack: 0.7,
+            low: 0.0,
+            high: MOST_TOLERANCE,
+            first: MOST_TOLERANCE * 0.9,
+            slope: 400.0,
+            step: MOST_TOLERANCE / 256.0,
+            trials: 4,
+        };
+        let palette = cluster(self.histogram, size, self.run)?;
+        let how = |knob: f64| Remap { dither, tolerance: (MOST_TOLERANCE - knob) as f32 };
+        let found = solve(aim, |knob| Ok(Trial { knob, score: self.score(&palette, how(knob))?, file: () }))?;
+        if found.score < self.target {
+            return Ok(None);
+        }
+        let how = how(found.knob);
+        let mut drawn = drawn(&mut self.clips, &palette, (how, still(how)));
+        let bytes = encoded(&mut drawn, self.task, 0, self.run)?.len();
+        Ok(Some(Choice { size, how, bytes }))
+    }
+}
