@@ -4,8 +4,10 @@
 //! time ([`Viewed`]): on a sample of frames while it searches, on all of them at the end.
 
 mod viewed;
+#[cfg(feature = "webp")]
+mod webp;
 
-pub(crate) use viewed::{Scores, Viewed};
+pub(crate) use viewed::{Scores, Viewed, compare};
 
 use super::{Goal, Optimised};
 use crate::{
@@ -37,6 +39,8 @@ pub(crate) struct Moving<'a> {
 /// The smallest file that shows `frames`, in sRGB, and meets the goal.
 pub(crate) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>) -> Result<Optimised> {
     match task.format {
+        #[cfg(feature = "webp")]
+        Format::Webp => webp::optimise(frames, task, run),
         other => Err(Error::unsupported(format!("writing animated {other}"))),
     }
 }

@@ -1,6 +1,6 @@
 //! WebP: lossy or lossless, whichever is smaller at the wanted score; or the source's own coefficients, coarser.
 
-mod again;
+pub(super) mod again;
 
 use super::{
     Goal, Optimised, Task,
@@ -28,18 +28,18 @@ const FAR: f64 = 10.0;
 /// A file of more than this share of the source's bytes calls for another way.
 const HARDLY_SMALLER: f64 = 0.65;
 /// Quality at which `ultra` scores about 50 in the median.
-const ULTRA: f64 = 16.0;
+pub(super) const ULTRA: f64 = 16.0;
 /// Preprocessing before lossless coding, from the most to none; libwebp knows no steps between these.
-const NEAR_LOSSLESS: [u8; 6] = [0, 20, 40, 60, 80, 100];
+pub(super) const NEAR_LOSSLESS: [u8; 6] = [0, 20, 40, 60, 80, 100];
 /// Method and effort of quick lossless coding.
-const QUICK: (u8, u8) = (1, 25);
+pub(super) const QUICK: (u8, u8) = (1, 25);
 /// Method and effort of the lossless coding that is delivered: 50 to 100 % of the bytes of the quick one, in the mean
 /// 90 %, for five times its time.
-const SLOW: (u8, u8) = (6, 75);
+pub(super) const SLOW: (u8, u8) = (6, 75);
 /// The least share of the bytes of quick lossless coding that preprocessing and slow coding have left of drawings.
-const LEAST_LEFT: f64 = 0.5;
+pub(super) const LEAST_LEFT: f64 = 0.5;
 /// The same for slow coding alone.
-const LEAST_LEFT_SLOW: f64 = 0.8;
+pub(super) const LEAST_LEFT_SLOW: f64 = 0.8;
 
 pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
     match task.goal {
@@ -155,7 +155,7 @@ impl Search<'_> {
     /// Looks at both codings of `picture`, whose scores are `bias` above those of the whole.
     fn outlook(&self, picture: &Picture, reference: &Reference, bias: f64) -> Result<Outlook> {
         let trial = |knob, options| self.trial(picture, reference, knob, &options);
-        let aim = Aim { target: self.target + bias, slack: 1.0, step: 0.5, trials: 5, ..self.aim(self.first()) };
+        let aim = Aim { target: self.target + bias, slack: 1.0, step: 0.5, trials: 5, ..self.aim(first_quality(self.target)) };
         let found = solve(aim, |quality| trial(quality, lossy(quality, true)))?;
         let reached = found.score >= aim.target;
         let plain = trial(found.knob, lossy(found.knob, false))?;
@@ -197,14 +197,11 @@ impl Search<'_> {
         let slope = if self.target >= 85.0 { 0.8 } else { 0.5 };
         Aim { target: self.target, slack: SLACK, low: 0.0, high: 100.0, first, slope, step: 0.1, trials: 1 }
     }
+}
 
-    /// The quality that reaches the target in the median.
-    fn first(&self) -> f64 {
-        [(90.0, 95.0), (80.0, 82.0)]
-            .iter()
-            .find(|(target, _)| self.target >= *target)
-            .map_or(66.0, |(_, quality)| *quality)
-    }
+/// The quality that reaches a target in the median.
+pub(super) fn first_quality(target: f64) -> f64 {
+    [(90.0, 95.0), (80.0, 82.0)].iter().find(|(from, _)| target >= *from).map_or(66.0, |(_, quality)| *quality)
 }
 
 /// The first unless the second reaches the target with fewer bytes.
