@@ -2,7 +2,7 @@
 //!
 //! Formats agree in what becomes of a frame's place when its time is over: it stays, is cleared, or becomes what it was
 //! before. Which of them makes the frames that follow cheapest is found by dynamic programming over what lies on the
-//! canvas before each frame, with the format's own cost of a frame. A pixel is any value whose default is transparent.
+//! canvas before each frame, with the format's own cost of a frame.
 
 use crate::{control::Run, error::Result};
 
@@ -37,16 +37,16 @@ impl Area {
     pub(crate) const LEAST: Self = Self { x: 0, y: 0, width: 1, height: 1 };
 
     /// The least that holds all pixels of a canvas `width` wide for which `which` is true, of two canvases.
-    pub(crate) fn around<P: Copy>(
-        one: &[P],
-        other: &[P],
+    pub(crate) fn around(
+        one: &[Pixel],
+        other: &[Pixel],
         width: usize,
-        which: impl Fn(P, P) -> bool,
+        which: impl Fn(Pixel, Pixel) -> bool,
     ) -> Option<Self> {
         let rows = one.chunks_exact(width).zip(other.chunks_exact(width)).enumerate();
         let mut found: Option<[usize; 4]> = None;
         for (y, (one, other)) in rows {
-            let differs = |(a, b): (&P, &P)| which(*a, *b);
+            let differs = |(a, b): (&Pixel, &Pixel)| which(*a, *b);
             let Some(left) = one.iter().zip(other).position(differs) else { continue };
             let right = one.iter().zip(other).rposition(differs).unwrap_or(left);
             let [l, t, r, _] = found.unwrap_or([left, y, right, y]);
@@ -62,6 +62,11 @@ impl Area {
         Self { x: x - left, y: y - above, width: width + left, height: height + above }
     }
 
+    /// Whether a pixel lies within.
+    pub(crate) const fn has(self, x: usize, y: usize) -> bool {
+        x >= self.x && x - self.x < self.width && y >= self.y && y - self.y < self.height
+    }
+
     /// The least that holds both.
     pub(crate) fn with(self, other: Self) -> Self {
         let (x, y) = (self.x.min(other.x), self.y.min(other.y));
@@ -70,26 +75,21 @@ impl Area {
         Self { x, y, width: right - x, height: bottom - y }
     }
 
-    /// Whether a pixel lies within.
-    pub(crate) const fn has(self, x: usize, y: usize) -> bool {
-        x >= self.x && x - self.x < self.width && y >= self.y && y - self.y < self.height
-    }
-
     /// Its rows on a canvas `width` wide.
-    pub(crate) fn rows<P>(self, canvas: &[P], width: usize) -> impl Iterator<Item = &[P]> {
+    pub(crate) fn rows(self, canvas: &[Pixel], width: usize) -> impl Iterator<Item = &[Pixel]> {
         canvas.chunks_exact(width).skip(self.y).take(self.height).map(move |row| &row[self.x..self.x + self.width])
     }
 
     /// Makes it transparent.
-    pub(crate) fn clear<P: Copy + Default>(self, canvas: &mut [P], width: usize) {
+    pub(crate) fn clear(self, canvas: &mut [Pixel], width: usize) {
         for row in canvas.chunks_exact_mut(width).skip(self.y).take(self.height) {
-            row[self.x..self.x + self.width].fill(P::default());
+            row[self.x..self.x + self.width].fill(NOTHING);
         }
     }
 }
 
 /// Canvases in their order.
-pub(crate) trait Canvases<P = Pixel> {
+pub(crate) trait Canvases {
     /// Width and height in pixels.
     fn size(&self) -> (usize, usize);
     /// Begins again.
@@ -97,7 +97,7 @@ pub(crate) trait Canvases<P = Pixel> {
     /// Goes on to the next canvas; false after the last.
     fn advance(&mut self, run: Run<'_>) -> Result<bool>;
     /// The canvas gone on to.
-    fn canvas(&self) -> &[P];
+    fn canvas(&self) -> &[Pixel];
 }
 
 /// One frame of a split sequence.
@@ -111,7 +111,7 @@ pub(crate) struct Split {
 
 impl Split {
     /// Makes of `base`, what lay there before the frame, what lies there when its time is over.
-    pub(crate) fn leave<P: Copy + Default>(&self, base: &mut [P], shown: &[P], width: usize) {
+    pub(crate) fn leave(&self, base: &mut [Pixel], shown: &[Pixel], width: usize) {
         if self.disposal != Disposal::Restore {
             base.copy_from_slice(shown);
         }
@@ -122,20 +122,18 @@ impl Split {
 }
 
 /// What a frame costs that turns the canvas `base` into `wanted` within `area`; `None` if there is no such frame.
-pub(crate) trait Cost<P = Pixel> {
+pub(crate) trait Cost {
     /// Whether frames may be restored from.
     const RESTORES: bool;
     /// Whether a frame may make pixels transparent that were not.
     const ERASES: bool;
-    /// Frames begin at multiples of so many pixels.
-    const GRID: usize = 1;
 
-    fn cost(&mut self, base: &[P], wanted: &[P], area: Area, run: Run<'_>) -> Result<Option<u64>>;
+    fn cost(&mut self, base: &[Pixel], wanted: &[Pixel], area: Area, run: Run<'_>) -> Result<Option<u64>>;
 }
 
 /// A way to have come to a canvas.
-struct State<P> {
-    base: Vec<P>,
+struct State {
+    base: Vec<Pixel>,
     cost: u64,
     /// Its last step, and the frames before by their steps.
     step: Option<usize>,
@@ -148,15 +146,11 @@ struct Step {
 }
 
 /// Splits `canvases` into the cheapest frames; `None` if some canvas cannot be reached.
-pub(crate) fn split<P: Copy + Eq + Default, C: Cost<P>>(
-    canvases: &mut dyn Canvases<P>,
-    cost: &mut C,
-    run: Run<'_>,
-) -> Result<Option<Vec<Split>>> {
+pub(crate) fn split<C: Cost>(canvases: &mut dyn Canvases, cost: &mut C, run: Run<'_>) -> Result<Option<Vec<Split>>> {
     canvases.restart()?;
     let (width, height) = canvases.size();
     let mut steps: Vec<Step> = Vec::new();
-    let mut states = vec![State { base: vec![P::default(); width * height], cost: 0, step: None }];
+    let mut states = vec![State { base: vec![NOTHING; width * height], cost: 0, step: None }];
     let mut more = canvases.advance(run)?;
     while more {
         run.check()?;
@@ -177,34 +171,30 @@ pub(crate) fn split<P: Copy + Eq + Default, C: Cost<P>>(
 }
 
 /// All that may lie on the canvas after `wanted` was shown, each by the cheapest way.
-fn follow<P: Copy + Eq + Default, C: Cost<P>>(
-    states: &[State<P>],
-    wanted: &[P],
-    next: Option<&[P]>,
+fn follow<C: Cost>(
+    states: &[State],
+    wanted: &[Pixel],
+    next: Option<&[Pixel]>,
     width: usize,
     steps: &mut Vec<Step>,
     cost: &mut C,
     run: Run<'_>,
-) -> Result<Vec<State<P>>> {
-    let nothing = P::default();
-    let vanishing =
-        next.and_then(|next| Area::around(wanted, next, width, |now, then| now != nothing && then == nothing));
+) -> Result<Vec<State>> {
+    let vanishing = next
+        .filter(|_| !C::ERASES)
+        .and_then(|next| Area::around(wanted, next, width, |now, then| now[3] != 0 && then[3] == 0));
     let kept = next.map_or(0, |next| changed(wanted, next));
     let alone = states.len() == 1 && vanishing.is_none();
-    let mut found: [Option<State<P>>; 3] = [None, None, None];
+    let mut found: [Option<State>; 3] = [None, None, None];
     for state in states {
         // What the first frame does not cover is transparent to some readers, to others of the background colour.
         let area = match state.step {
             None => Area { x: 0, y: 0, width, height: wanted.len() / width },
             Some(_) => Area::around(&state.base, wanted, width, |a, b| a != b).unwrap_or(Area::LEAST),
         };
-        let area = area.on_grid(C::GRID);
-        let cleared = vanishing.map(|vanishing| area.with(vanishing).on_grid(C::GRID));
+        let cleared = vanishing.map(|vanishing| area.with(vanishing));
         let restores = C::RESTORES && next.is_some_and(|next| vanishing.is_some() || changed(&state.base, next) < kept);
-        // What need not vanish by itself may do so with the rest of the frame.
-        let clears = C::ERASES && vanishing.is_some();
-        let cleared = cleared.filter(|cleared| !clears || *cleared != area);
-        for (area, disposals) in [(Some(area), [true, restores, clears]), (cleared, [false, false, true])] {
+        for (area, disposals) in [(Some(area), [true, restores, false]), (cleared, [false, false, true])] {
             let Some(area) = area else { continue };
             let price = if alone { Some(0) } else { cost.cost(&state.base, wanted, area, run)? };
             let Some(price) = price else { continue };
@@ -223,13 +213,12 @@ fn follow<P: Copy + Eq + Default, C: Cost<P>>(
         }
     }
     // What must vanish does not by itself.
-    let possible = |state: &State<P>| {
-        let stands = |(then, wanted): (&P, &P)| *then == nothing || *wanted != nothing;
-        C::ERASES || next.is_none_or(|next| state.base.iter().zip(next).all(stands))
+    let possible = |state: &State| {
+        C::ERASES || next.is_none_or(|next| state.base.iter().zip(next).all(|(a, b)| a[3] == 0 || b[3] != 0))
     };
     Ok(found.into_iter().flatten().filter(possible).collect())
 }
 
-fn changed<P: Eq>(one: &[P], other: &[P]) -> usize {
+fn changed(one: &[Pixel], other: &[Pixel]) -> usize {
     one.iter().zip(other).filter(|(a, b)| a != b).count()
 }

@@ -84,7 +84,7 @@ fn trials(pixels: u64) -> &'static [(u8, u8)] {
 /// Lossless coding that keeps the colours under full transparency.
 fn lossless((method, effort): (u8, u8)) -> Result<Config> {
     let coding = WebpCoding::Lossless { near_lossless: 100, exact: true, effort };
-    config(&WebpOptions { coding, method })
+    config(&WebpOptions { coding, method, tolerance: 0 })
 }
 
 #[cfg(test)]

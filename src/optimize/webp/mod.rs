@@ -21,7 +21,7 @@ const SLACK: f64 = 0.5;
 /// How much better bands score than the whole, in the median of photographs.
 const BANDS_BIAS: f64 = 0.2;
 /// Share of bytes that a point of score costs, in the median of photographs.
-const GROWTH: f64 = 0.04;
+pub(super) const GROWTH: f64 = 0.04;
 /// How far above the quality that was foretold the target is sought first: scores of drawings leap, and a search that
 /// gives up on them should not end at 100.
 const FAR: f64 = 10.0;
@@ -30,16 +30,16 @@ const HARDLY_SMALLER: f64 = 0.65;
 /// Quality at which `ultra` scores about 50 in the median.
 pub(super) const ULTRA: f64 = 16.0;
 /// Preprocessing before lossless coding, from the most to none; libwebp knows no steps between these.
-pub(super) const NEAR_LOSSLESS: [u8; 6] = [0, 20, 40, 60, 80, 100];
+const NEAR_LOSSLESS: [u8; 6] = [0, 20, 40, 60, 80, 100];
 /// Method and effort of quick lossless coding.
-pub(super) const QUICK: (u8, u8) = (1, 25);
+const QUICK: (u8, u8) = (1, 25);
 /// Method and effort of the lossless coding that is delivered: 50 to 100 % of the bytes of the quick one, in the mean
 /// 90 %, for five times its time.
-pub(super) const SLOW: (u8, u8) = (6, 75);
+const SLOW: (u8, u8) = (6, 75);
 /// The least share of the bytes of quick lossless coding that preprocessing and slow coding have left of drawings.
-pub(super) const LEAST_LEFT: f64 = 0.5;
+const LEAST_LEFT: f64 = 0.5;
 /// The same for slow coding alone.
-pub(super) const LEAST_LEFT_SLOW: f64 = 0.8;
+const LEAST_LEFT_SLOW: f64 = 0.8;
 
 pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
     match task.goal {
@@ -65,7 +65,7 @@ fn lossy(quality: f64, sharp: bool) -> EncodeOptions {
 
 fn lossless(near_lossless: u8, (method, effort): (u8, u8)) -> EncodeOptions {
     let coding = WebpCoding::Lossless { near_lossless, exact: near_lossless == 100, effort };
-    EncodeOptions::Webp(WebpOptions { coding, method })
+    EncodeOptions::Webp(WebpOptions { coding, method, tolerance: 0 })
 }
 
 struct Search<'a> {
@@ -155,7 +155,13 @@ impl Search<'_> {
     /// Looks at both codings of `picture`, whose scores are `bias` above those of the whole.
     fn outlook(&self, picture: &Picture, reference: &Reference, bias: f64) -> Result<Outlook> {
         let trial = |knob, options| self.trial(picture, reference, knob, &options);
-        let aim = Aim { target: self.target + bias, slack: 1.0, step: 0.5, trials: 5, ..self.aim(first_quality(self.target)) };
+        let aim = Aim {
+            target: self.target + bias,
+            slack: 1.0,
+            step: 0.5,
+            trials: 5,
+            ..self.aim(first_quality(self.target))
+        };
         let found = solve(aim, |quality| trial(quality, lossy(quality, true)))?;
         let reached = found.score >= aim.target;
         let plain = trial(found.knob, lossy(found.knob, false))?;

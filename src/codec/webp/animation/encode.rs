@@ -7,7 +7,7 @@ use super::{
 use crate::{
     codec::{
         WebpCoding, WebpOptions,
-        sequence::{Area, Canvases, Cost, Disposal, Pixel, split},
+        sequence::{Area, Canvases, NOTHING, Pixel},
         webp::{
             container::{AnimationWriter, Stored},
             encode::{MOST_METHOD_OF_ALPHA, check_side, colours, config},
@@ -19,51 +19,69 @@ use crate::{
     picture::Frames,
 };
 
+/// Frames begin at multiples of so many pixels.
+const GRID: usize = 2;
 /// Method and effort of quick lossless coding.
 const QUICK: (u8, u8) = (1, 25);
 /// Frames of no more pixels are coded thoroughly in every way, others in the best of the quick ways.
 const SMALL: usize = 1 << 14;
 /// Thorough coding takes off a third at most.
 const GAIN: (usize, usize) = (3, 2);
+/// What quick coding without loss makes so many times larger than another way is not tried further.
+const HOPELESS: usize = 3;
 
 /// Writes `frames`, of which there are several, each as the part that changes.
 ///
 /// Lossy: blocks that hardly differ from those they were last drawn from stay as they are, so that nothing shimmers and no
 /// error grows, and frames that are smaller without loss are stored without loss. Lossless: what is seen is exact.
+///
+/// No frame is cleared when its time is over: it costs next to nothing to draw the next one in its place, and some readers
+/// clear nothing.
 pub(in crate::codec::webp) fn encode(frames: &mut dyn Frames, options: &WebpOptions, run: Run<'_>) -> Result<Vec<u8>> {
     let layout = frames.layout();
     check_side(layout.width, layout.height)?;
     let coder = Coder::new(options)?;
-    let mut sequence = Sequence::new(frames, tolerance(&options.coding));
+    let mut sequence = Sequence::new(frames, tolerance(options));
+    sequence.restart()?;
     let (width, height) = sequence.size();
-    let splits = split(&mut sequence, &mut Price { coder: &coder, width }, run)?;
-    let splits = splits.ok_or_else(|| Error::internal("encoding WebP", "a canvas that cannot be reached"))?;
-    let mut out = AnimationWriter::new(width as u32, height as u32, sequence.plays());
-    sequence.replay(&splits, run, |base, sequence, split| {
-        let patch = Patch { base, wanted: sequence.canvas(), area: split.area, width };
-        let Coded { blends, image, alpha } = coder.best(&patch, run)?;
-        let clears = split.disposal == Disposal::Clear;
+    let mut out = AnimationWriter::new(layout.width, layout.height, sequence.plays());
+    let mut base = vec![NOTHING; width * height];
+    let mut first = true;
+    while sequence.advance(run)? {
+        let wanted = sequence.canvas();
+        // What the first frame does not cover is transparent to some readers, to others of the background colour.
+        let area = match std::mem::take(&mut first) {
+            true => Area { x: 0, y: 0, width, height },
+            false => changed(&base, wanted, width),
+        };
+        let Coded { blends, image, alpha } = coder.best(&Patch { base: &base, wanted, area, width }, run)?;
         let milliseconds = sequence.milliseconds();
-        out.frame(&Stored { area: split.area, milliseconds, blends, clears, alpha, image: &image });
-        Ok(())
-    })?;
+        out.frame(&Stored { area, milliseconds, blends, clears: false, alpha, image: &image });
+        base.copy_from_slice(wanted);
+    }
     out.finish()
 }
 
-/// What the coding spoils anyway. None where it is exact.
-fn tolerance(coding: &WebpCoding) -> Option<Tolerance> {
-    let mean = match *coding {
-        WebpCoding::Lossy { quality, .. } => error_of(quality),
-        WebpCoding::Lossless { near_lossless: 100, .. } => return None,
-        WebpCoding::Lossless { near_lossless, .. } => 1 + u32::from(100 - near_lossless) / 20,
-    };
-    Some(Tolerance { mean, most: 16 * mean + 64 })
+/// The part in which two canvases differ, as far as frames can say.
+pub(super) fn changed(base: &[Pixel], wanted: &[Pixel], width: usize) -> Area {
+    Area::around(base, wanted, width, |a, b| a != b).unwrap_or(Area::LEAST).on_grid(GRID)
 }
 
-/// The mean square of errors that pictures of a quality have, about.
-fn error_of(quality: f32) -> u32 {
-    let coarseness = (100.0 - quality.clamp(0.0, 100.0)) / 10.0;
-    (1.0 + coarseness * 2.0 + coarseness * coarseness * 0.5) as u32
+/// Single pixels may differ by more than their block.
+fn tolerance(options: &WebpOptions) -> Option<Tolerance> {
+    let mean = u32::from(options.tolerance);
+    (mean > 0).then_some(Tolerance { mean, most: 16 * mean + 64 })
+}
+
+/// Preprocessing before lossless coding that is about as faithful as lossy coding.
+fn near_lossless(coding: &WebpCoding) -> u8 {
+    match *coding {
+        WebpCoding::Lossless { near_lossless, .. } => near_lossless,
+        WebpCoding::Lossy { quality, .. } if quality >= 95.0 => 100,
+        WebpCoding::Lossy { quality, .. } if quality >= 85.0 => 80,
+        WebpCoding::Lossy { quality, .. } if quality >= 60.0 => 60,
+        WebpCoding::Lossy { .. } => 40,
+    }
 }
 
 /// How frames are coded.
@@ -75,12 +93,10 @@ pub(super) struct Coder {
 
 impl Coder {
     pub(super) fn new(options: &WebpOptions) -> Result<Self> {
+        let near_lossless = near_lossless(&options.coding);
         let lossless = |(method, effort)| {
-            let near_lossless = match options.coding {
-                WebpCoding::Lossless { near_lossless, .. } => near_lossless,
-                WebpCoding::Lossy { .. } => 100,
-            };
-            config(&WebpOptions { coding: WebpCoding::Lossless { near_lossless, exact: true, effort }, method })
+            let coding = WebpCoding::Lossless { near_lossless, exact: true, effort };
+            config(&WebpOptions { coding, method, tolerance: 0 })
         };
         let (lossy, slow) = match options.coding {
             WebpCoding::Lossy { .. } => (Some((config(options)?, colours(options))), lossless((options.method, 75))?),
@@ -112,8 +128,12 @@ impl Coder {
         for drawing in [Drawn::Changed, Drawn::All].into_iter().filter_map(|drawn| patch.drawing(drawn)) {
             let mut source = drawing.source(Colours::Argb, run)?;
             let coded = drawing.coded(&mut source, first, run)?;
+            let hopeless = coded.image.len() > most.saturating_mul(HOPELESS);
             if best.as_ref().is_none_or(|best| coded.image.len() < best.0.image.len()) {
                 best = Some((coded, source));
+            }
+            if hopeless {
+                break;
             }
         }
         let (coded, mut source) = best.ok_or_else(|| Error::internal("encoding WebP", "no way to code a frame"))?;
@@ -131,27 +151,4 @@ fn lossy(drawing: &Drawing, config: &Config, colours: Colours, run: Run<'_>) -> 
         config.method = config.method.min(MOST_METHOD_OF_ALPHA);
     }
     drawing.coded(&mut drawing.source(colours, run)?, &config, run)
-}
-
-/// The bytes of a frame by quick coding without loss, also where it will be lossy: what counts is what becomes of its place.
-struct Price<'a> {
-    coder: &'a Coder,
-    width: usize,
-}
-
-impl Cost for Price<'_> {
-    const RESTORES: bool = false;
-    const ERASES: bool = true;
-    const GRID: usize = 2;
-
-    fn cost(&mut self, base: &[Pixel], wanted: &[Pixel], area: Area, run: Run<'_>) -> Result<Option<u64>> {
-        let patch = Patch { base, wanted, area, width: self.width };
-        let mut least = None;
-        for drawing in [Drawn::Changed, Drawn::All].into_iter().filter_map(|drawn| patch.drawing(drawn)) {
-            let coded = drawing.coded(&mut drawing.source(Colours::Argb, run)?, &self.coder.quick, run)?;
-            let bytes = coded.image.len() as u64;
-            least = Some(least.map_or(bytes, |least: u64| least.min(bytes)));
-        }
-        Ok(least)
-    }
 }

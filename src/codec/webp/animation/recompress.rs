@@ -1,7 +1,7 @@
 //! Smaller animations that look the same at every time.
 
 use super::{
-    encode::{Coder, encode},
+    encode::{Coder, changed, encode},
     patch::Patch,
     player::Player,
     sequence::{Sequence, merged, visible},
@@ -87,8 +87,7 @@ fn frame_by_frame(file: &File<'_>, run: Run<'_>) -> Result<(Vec<u8>, bool)> {
             continue;
         }
         let width = file.width as usize;
-        let changed = || Area::around(&base, &wanted, width, |a, b| a != b).unwrap_or(Area::LEAST).on_grid(2);
-        let area = if frame.clears() { frame.area() } else { changed() };
+        let area = if frame.clears() { frame.area() } else { changed(&base, &wanted, width) };
         let patch = Patch { base: &base, wanted: &wanted, area, width };
         let kept = Kept::smallest(&frame, &patch, &coder, run)?;
         all_bytes += frame.image.coded.len();

@@ -1,7 +1,7 @@
 //! Canvases as the encoder wants them: what hardly changes stays as it is, and what does not change at all is one.
 
 use crate::{
-    codec::sequence::{Canvases, NOTHING, Pixel, Split},
+    codec::sequence::{Canvases, NOTHING, Pixel},
     control::Run,
     error::{Error, Result},
     picture::{Channels, Delay, Frames, Picture, Plays},
@@ -52,25 +52,6 @@ impl<'a> Sequence<'a> {
     /// How long the canvas gone on to is shown.
     pub(super) const fn milliseconds(&self) -> u32 {
         self.milliseconds
-    }
-
-    /// Goes through all canvases again, each with what lies there before it is drawn.
-    pub(super) fn replay(
-        &mut self,
-        splits: &[Split],
-        run: Run<'_>,
-        mut each: impl FnMut(&[Pixel], &Self, &Split) -> Result<()>,
-    ) -> Result<()> {
-        self.restart()?;
-        let mut base = vec![NOTHING; self.canvas.len()];
-        for split in splits {
-            if !self.advance(run)? {
-                break;
-            }
-            each(&base, self, split)?;
-            split.leave(&mut base, &self.canvas, self.width);
-        }
-        Ok(())
     }
 
     fn look_ahead(&mut self, run: Run<'_>) -> Result<()> {
