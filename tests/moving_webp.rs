@@ -171,13 +171,12 @@ fn everything_that_is_seen_stays_for_as_long_and_the_file_is_smaller() {
 
 #[test]
 fn another_decoder_shows_the_same_for_as_long() {
-    for source in [everything(), running(8)] {
-        let (before, after) = (shown(&source), shown_elsewhere(&process(&source, LOSSLESS).bytes));
-        assert_eq!(before.len(), after.len());
-        for (before, after) in before.iter().zip(&after) {
-            assert_eq!(before.0, after.0);
-            assert!(before.1.as_raw().iter().zip(after.1.as_raw()).all(|(a, b)| a.abs_diff(*b) <= 2));
-        }
+    let source = running(8);
+    let (before, after) = (shown(&source), shown_elsewhere(&process(&source, LOSSLESS).bytes));
+    assert_eq!(before.len(), after.len());
+    for (before, after) in before.iter().zip(&after) {
+        assert_eq!(before.0, after.0);
+        assert!(before.1.as_raw().iter().zip(after.1.as_raw()).all(|(a, b)| a.abs_diff(*b) <= 2));
     }
 }
 

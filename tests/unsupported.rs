@@ -51,10 +51,10 @@ fn gif_is_only_written_without_loss() {
 
 #[test]
 fn animations_are_refused_by_their_name() {
-    assert_eq!(refusal(&animated_png(), "{}"), "animated APNG is not supported");
+    assert_eq!(refusal(&animated_png(), "{}"), "writing animated APNG is not supported");
     let frame = b"\x2C\0\0\0\0\x05\0\x03\0\0\x02\x01\0\0";
     let gif = [&b"GIF89a\x05\0\x03\0\0\0\0"[..], frame, frame, b"\x3B"].concat();
-    assert_eq!(refusal(&gif, "{}"), "animated GIF is not supported");
+    assert_eq!(refusal(&gif, "{}"), "writing animated GIF is not supported");
 }
 
 /// A PNG whose header says that two frames follow.

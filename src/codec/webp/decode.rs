@@ -9,7 +9,7 @@ use super::{
 use crate::{
     codec::{Decode, DecodeOptions, Info},
     control::Run,
-    error::Result,
+    error::{Error, Result},
     format::Format,
     picture::{Channels, Delay, Depth, Frame, Frames, Layout, Picture, Plays, Samples, Still},
 };
@@ -41,6 +41,15 @@ pub(super) fn picture(image: &Image<'_>, run: Run<'_>) -> Result<Picture> {
     let samples = libwebp::decode(image.coded, header.width, header.height, header.alpha, run)?;
     let channels = if header.alpha { Channels::Rgba } else { Channels::Rgb };
     Picture::new(header.width, header.height, channels, Samples::Eight(samples))
+}
+
+/// Whether `again`, the image coded anew, has the same pixels. What cannot be decoded has not.
+pub(super) fn same_pixels(image: &Image<'_>, again: &Image<'_>, run: Run<'_>) -> Result<bool> {
+    match picture(again, run) {
+        Ok(again) => Ok(again == picture(image, run)?),
+        Err(Error::Input { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// The frames of an animation.

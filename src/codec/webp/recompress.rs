@@ -49,7 +49,7 @@ impl Recompress for Webp {
         if let Some(same) = LossyFile::parse(bytes, run)?.map(|lossy| lossy.same(run)).transpose()?.flatten()
             && same.len() < best.len()
             && let Content::Still(again) = File::parse(&same)?.content
-            && decode::picture(&again, run)? == picture
+            && decode::same_pixels(&image, &again, run)?
         {
             best = same;
         }

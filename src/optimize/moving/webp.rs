@@ -4,7 +4,7 @@ use super::{LEAST_FRAME, Moving, Scores, Viewed, compare};
 use crate::{
     codec::{DecodeOptions, EncodeOptions, WebpCoding, WebpOptions, webp::LossyAnimation},
     control::{Run, Stage},
-    error::Result,
+    error::{Error, Result},
     optimize::{
         Goal, Optimised,
         search::{Aim, Trial, solve},
@@ -18,6 +18,8 @@ use crate::{
 const SLACK: f64 = 0.7;
 /// Pixels of all frames that are encoded while searching, and the least number of these frames.
 const SAMPLE: (u64, u32) = (3_000_000, 4);
+/// How hard the encoder tries with a sample.
+const SAMPLE_METHOD: u8 = 4;
 /// Frames that are compared before all are.
 const SHOTS: u32 = 12;
 /// Corrections once all frames were compared.
@@ -56,10 +58,9 @@ struct Style {
 impl Style {
     const USUAL: Self = Self { sharp: true, stillness: 1 };
     /// Steps to other styles, each tried on top of the best before it.
-    const STEPS: [fn(Self) -> Self; 5] = [
+    const STEPS: [fn(Self) -> Self; 4] = [
         |style| Self { sharp: false, ..style },
         |style| Self { stillness: 0, ..style },
-        |style| Self { stillness: style.stillness * 3, ..style },
         |style| Self { stillness: style.stillness * 3, ..style },
         |style| Self { stillness: style.stillness * 3, ..style },
     ];
@@ -149,7 +150,8 @@ impl Search<'_> {
         let count = (0..self.task.count).filter(|index| clips.has(*index)).count() as u32;
         let viewed = Viewed::new(&mut sample, count, count, self.run)?;
         let mut trial = |style: Style, knob: f64| {
-            self.seen(&viewed, knob, encode(&mut sample, self.task, &style.options(knob), self.run)?)
+            let options = WebpOptions { method: SAMPLE_METHOD, ..style.options(knob) };
+            self.seen(&viewed, knob, encode(&mut sample, self.task, &options, self.run)?)
         };
         let aim = Aim { slack: 1.0, step: 0.5, trials: 4, ..self.aim(first_quality(self.target)) };
         let mut style = Style::USUAL;

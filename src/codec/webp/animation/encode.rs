@@ -21,6 +21,8 @@ use crate::{
 
 /// Frames begin at multiples of so many pixels.
 const GRID: usize = 2;
+/// Square of the largest difference that is hardly seen.
+const FAINT: u32 = 16 * 16;
 /// Method and effort of quick lossless coding.
 const QUICK: (u8, u8) = (1, 25);
 /// Frames of no more pixels are coded thoroughly in every way, others in the best of the quick ways.
@@ -67,10 +69,10 @@ pub(super) fn changed(base: &[Pixel], wanted: &[Pixel], width: usize) -> Area {
     Area::around(base, wanted, width, |a, b| a != b).unwrap_or(Area::LEAST).on_grid(GRID)
 }
 
-/// Single pixels may differ by more than their block.
+/// Single pixels may differ by more than their block, but not so far that what has gone leaves a trace.
 fn tolerance(options: &WebpOptions) -> Option<Tolerance> {
     let mean = u32::from(options.tolerance);
-    (mean > 0).then_some(Tolerance { mean, most: 16 * mean + 64 })
+    (mean > 0).then_some(Tolerance { mean, most: (16 * mean + 64).min(FAINT) })
 }
 
 /// Preprocessing before lossless coding that is about as faithful as lossy coding.

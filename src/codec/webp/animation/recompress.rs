@@ -12,8 +12,8 @@ use crate::{
         sequence::{Area, Canvases, Pixel},
         webp::{
             container::{AnimationWriter, Stored, lossy_chunks},
-            decode::Composed,
-            riff::{File, FrameChunk},
+            decode::{Composed, same_pixels},
+            riff::{File, FrameChunk, Image},
             vp8::KeyFrame,
         },
     },
@@ -131,7 +131,10 @@ impl Kept {
             && let Some(data) = KeyFrame::parse(image.data, run)?.write(run)?
             && data.len() < image.data.len()
         {
-            best.image = lossy_chunks(image.alpha, &data);
+            let coded = lossy_chunks(image.alpha, &data);
+            if same_pixels(image, &Image { data: &data, coded: &coded, ..*image }, run)? {
+                best.image = coded;
+            }
         }
         let most = if image.header.lossless { usize::MAX } else { best.image.len() };
         let coded = coder.without_loss(patch, most, run)?;
