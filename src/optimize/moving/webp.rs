@@ -138,9 +138,14 @@ impl Search<'_> {
         let viewed = Viewed::new(frames, self.task.count, SHOTS, self.run)?;
         let trial = |knob| self.seen(&viewed, knob, source.coarser(again::worth(knob), self.run)?);
         let aim = again::aim(self.target, SLACK);
-        let found =
-            self.settled(frames, aim, solve(aim, trial)?, |_, knob| source.coarser(again::worth(knob), self.run))?;
-        Ok(Some(found).filter(|found| found.score >= self.target))
+        let found = solve(aim, trial)
+            .and_then(|found| self.settled(frames, aim, found, |_, knob| source.coarser(again::worth(knob), self.run)));
+        match found {
+            Ok(found) => Ok(Some(found).filter(|found| found.score >= self.target)),
+            // The source itself was decoded before.
+            Err(Error::Input { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Looks for the style and quality of a sample of frames.
