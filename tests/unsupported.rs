@@ -22,7 +22,6 @@ fn what_the_request_names_is_refused_by_its_name() {
         (r#"{"face": true}"#, "face"),
         (r#"{"resize": {"width": 9, "height": 9, "mode": "fit", "gravity": "face"}}"#, r#"the gravity "face""#),
         (r#"{"resize": {"width": 9, "height": 9, "mode": "fit", "gravity": "faces"}}"#, r#"the gravity "faces""#),
-        (r#"{"output": {"format": "gif"}}"#, "writing GIF"),
         (r#"{"output": {"format": "svg"}}"#, "writing SVG"),
         (r#"{"output": {"format": "avif"}}"#, "writing AVIF"),
         (r#"{"output": {"format": "smallest"}}"#, r#"the output format "smallest""#),
@@ -40,34 +39,4 @@ fn what_the_request_names_is_refused_by_its_name() {
 fn formats_that_are_only_recognised_are_refused_by_their_name() {
     assert!(refusal(b"<svg xmlns='http://www.w3.org/2000/svg' width='5' height='3'/>", "{}").contains("SVG"));
     assert!(refusal(b"\0\0\0\x14ftypavif\0\0\0\0avif", "{}").contains("AVIF"));
-}
-
-#[test]
-fn gif_is_only_written_without_loss() {
-    let gif = b"GIF89a\x05\0\x03\0\0\0\0\x2C\0\0\0\0\x05\0\x03\0\0\x02\x01\0\0\x3B";
-    assert_eq!(refusal(gif, "{}"), "writing GIF is not supported");
-    assert_eq!(refusal(gif, r#"{"resize": {"width": 4}}"#), "writing GIF is not supported");
-}
-
-#[test]
-fn animations_are_refused_by_their_name() {
-    assert_eq!(refusal(&animated_webp(), "{}"), "writing animated WEBP is not supported");
-    let frame = b"\x2C\0\0\0\0\x05\0\x03\0\0\x02\x01\0\0";
-    let gif = [&b"GIF89a\x05\0\x03\0\0\0\0"[..], frame, frame, b"\x3B"].concat();
-    assert_eq!(refusal(&gif, "{}"), "writing animated GIF is not supported");
-    let converted = r#"{"optimize": {"compression": "lossless"}, "output": {"format": "webp"}}"#;
-    assert_eq!(refusal(&gif, converted), "writing animated WEBP is not supported");
-}
-
-/// Two frames of the same picture.
-fn animated_webp() -> Vec<u8> {
-    let still = file(&photo(20, 16), Format::Webp);
-    let chunk = |name: &[u8; 4], data: &[u8]| {
-        let padding = &[0][..data.len() % 2];
-        [&name[..], &(data.len() as u32).to_le_bytes(), data, padding].concat()
-    };
-    let header = chunk(b"VP8X", &[2, 0, 0, 0, 19, 0, 0, 15, 0, 0]);
-    let frame = chunk(b"ANMF", &[&[0, 0, 0, 0, 0, 0, 19, 0, 0, 15, 0, 0, 100, 0, 0, 0][..], &still[12..]].concat());
-    let body = [&b"WEBP"[..], &header, &chunk(b"ANIM", &[0; 6]), &frame, &frame].concat();
-    [&b"RIFF"[..], &(body.len() as u32).to_le_bytes(), &body].concat()
 }

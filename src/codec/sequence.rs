@@ -50,6 +50,18 @@ impl Area {
         found.map(|[l, t, r, b]| Self { x: l, y: t, width: r + 1 - l, height: b + 1 - t })
     }
 
+    /// The least that holds it and begins at multiples of `grid` pixels.
+    pub(crate) const fn on_grid(self, grid: usize) -> Self {
+        let (left, above) = (self.x % grid, self.y % grid);
+        let Self { x, y, width, height } = self;
+        Self { x: x - left, y: y - above, width: width + left, height: height + above }
+    }
+
+    /// Whether a pixel lies within.
+    pub(crate) const fn has(self, x: usize, y: usize) -> bool {
+        x >= self.x && x - self.x < self.width && y >= self.y && y - self.y < self.height
+    }
+
     /// The least that holds both.
     pub(crate) fn with(self, other: Self) -> Self {
         let (x, y) = (self.x.min(other.x), self.y.min(other.y));

@@ -5,14 +5,14 @@
 
 use super::{
     Webp,
-    riff::{CHUNK_HEADER, Content, File, Flags, FourCc, Image},
+    riff::{CHUNK_HEADER, Content, FILE_HEADER, File, Flags, FourCc, FrameChunk, Image},
 };
 use crate::{
-    codec::Container,
+    codec::{Container, sequence::Area},
     control::Run,
     error::{Error, Result},
     format::Format,
-    picture::Metadata,
+    picture::{Metadata, Plays},
 };
 
 /// Holds one comment as UTF-8.
@@ -121,6 +121,74 @@ pub(super) fn write(file: &File<'_>, metadata: &Metadata, run: Run<'_>) -> Resul
 /// A simple file of the image alone.
 pub(super) fn bare(file: &File<'_>, run: Run<'_>) -> Result<Vec<u8>> {
     write(file, &Metadata::default(), run)
+}
+
+/// The chunks of a lossy image and its alpha.
+pub(super) fn lossy_chunks(alpha: Option<&[u8]>, data: &[u8]) -> Vec<u8> {
+    let mut out = Writer(Vec::with_capacity(data.len() + CHUNK_HEADER));
+    if let Some(alpha) = alpha {
+        out.chunk(*b"ALPH", alpha);
+    }
+    out.chunk(*b"VP8 ", data);
+    out.0
+}
+
+/// A frame to be stored.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stored<'a> {
+    /// Begins at even pixels.
+    pub(super) area: Area,
+    /// 24 bits.
+    pub(super) milliseconds: u32,
+    /// Drawn over what lies there, instead of in its place.
+    pub(super) blends: bool,
+    /// Becomes transparent when its time is over.
+    pub(super) clears: bool,
+    /// Whether any pixel of the image may be translucent.
+    pub(super) alpha: bool,
+    /// The chunks of its image.
+    pub(super) image: &'a [u8],
+}
+
+/// An animation without metadata, frame by frame.
+pub(super) struct AnimationWriter(Writer);
+
+impl AnimationWriter {
+    /// Where the flags lie.
+    const FLAGS: usize = FILE_HEADER + CHUNK_HEADER;
+
+    pub(super) fn new(width: u32, height: u32, plays: Plays) -> Self {
+        let mut out = Writer::default();
+        let (w, h) = ((width - 1).to_le_bytes(), (height - 1).to_le_bytes());
+        out.chunk(*b"VP8X", &[&[Flags::ANIMATION, 0, 0, 0], &w[..3], &h[..3]].concat());
+        let times = match plays {
+            Plays::Forever => 0,
+            Plays::Times(times) => times.get().min(u16::MAX.into()) as u16,
+        };
+        out.chunk(*b"ANIM", &[&[0; 4][..], &times.to_le_bytes()].concat());
+        Self(out)
+    }
+
+    pub(super) fn frame(&mut self, frame: &Stored<'_>) {
+        let Area { x, y, width, height } = frame.area;
+        let fields = [x / 2, y / 2, width - 1, height - 1, frame.milliseconds as usize];
+        let flags = FrameChunk::flags(frame.blends, frame.clears);
+        self.0.nested(*b"ANMF", |out| {
+            out.0.extend(fields.iter().flat_map(|field| field.to_le_bytes().into_iter().take(3)));
+            out.0.push(flags);
+            out.0.extend_from_slice(frame.image);
+            if frame.image.len() % 2 == 1 {
+                out.0.push(0);
+            }
+        });
+        if frame.alpha {
+            self.0.0[Self::FLAGS] |= Flags::ALPHA;
+        }
+    }
+
+    pub(super) fn finish(self) -> Result<Vec<u8>> {
+        self.0.finish()
+    }
 }
 
 /// The chunks of a file, behind its header.

@@ -1,7 +1,7 @@
-//! Pixels to WebP stills.
+//! Pixels to WebP: stills here.
 
 use super::{
-    Webp, decode,
+    Webp, animation,
     libwebp::{self, Colours, Config, Pixels, Source},
 };
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 const MOST_SIDE_PX: u32 = 16_383;
 
 /// Method 6 makes alpha beside lossy colours 1 to 2 % smaller, for 13 to 35 s a megapixel.
-const MOST_METHOD_OF_ALPHA: i32 = 5;
+pub(super) const MOST_METHOD_OF_ALPHA: i32 = 5;
 
 impl Encode for Webp {
     fn format(&self) -> Format {
@@ -24,7 +24,7 @@ impl Encode for Webp {
     }
 
     fn animations(&self) -> bool {
-        false
+        true
     }
 
     fn encode(&self, frames: &mut dyn Frames, options: &EncodeOptions, run: Run<'_>) -> Result<Vec<u8>> {
@@ -43,7 +43,7 @@ impl Encode for Webp {
             None => return Err(Error::unsupported("a WebP without frames")),
         };
         if frames.next(run)?.is_some() {
-            return Err(decode::animated());
+            return animation::encode(frames, options, run);
         }
         source.encode(&config, run)
     }
@@ -52,11 +52,7 @@ impl Encode for Webp {
 /// Copies a picture into the memory of libwebp. Gray becomes RGB; alpha that is opaque everywhere is left out.
 pub(super) fn import(picture: &Picture, colours: Colours, run: Run<'_>) -> Result<Source> {
     let (width, height) = (picture.width(), picture.height());
-    for (limit, side) in [("WebP width in pixels", width), ("WebP height in pixels", height)] {
-        if side > MOST_SIDE_PX {
-            return Err(Error::Limit { limit, wanted: side.into(), allowed: MOST_SIDE_PX.into() });
-        }
-    }
+    check_side(width, height)?;
     let Some(samples) = picture.eight() else { return Err(Error::unsupported("16-bit WebP")) };
     match picture.channels() {
         Channels::Cmyk => Err(Error::unsupported("CMYK WebP")),
@@ -68,8 +64,18 @@ pub(super) fn import(picture: &Picture, colours: Colours, run: Run<'_>) -> Resul
     }
 }
 
+/// Refuses what the format cannot hold.
+pub(super) fn check_side(width: u32, height: u32) -> Result<()> {
+    for (limit, side) in [("WebP width in pixels", width), ("WebP height in pixels", height)] {
+        if side > MOST_SIDE_PX {
+            return Err(Error::Limit { limit, wanted: side.into(), allowed: MOST_SIDE_PX.into() });
+        }
+    }
+    Ok(())
+}
+
 /// What libwebp is to see.
-const fn colours(options: &WebpOptions) -> Colours {
+pub(super) const fn colours(options: &WebpOptions) -> Colours {
     match options.coding {
         WebpCoding::Lossless { .. } => Colours::Argb,
         WebpCoding::Lossy { sharp_yuv: true, .. } => Colours::SharpYuv,

@@ -1,6 +1,7 @@
-//! WebP on libwebp: stills in both codings, and the containers of animations. Lossy frames are also made coarser as they
-//! are stored, which libwebp cannot.
+//! WebP: stills in both codings by libwebp, animations by a player and an optimiser of our own around it. Lossy images are
+//! also made coarser as they are stored, which libwebp cannot.
 
+mod animation;
 mod bitstream;
 mod container;
 mod decode;
@@ -14,7 +15,7 @@ mod riff;
 mod tests;
 mod vp8;
 
-pub(crate) use self::lossy::LossyFile;
+pub(crate) use self::{animation::LossyAnimation, lossy::LossyFile};
 
 use std::sync::Arc;
 

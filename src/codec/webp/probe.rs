@@ -49,13 +49,15 @@ fn shown(file: &File<'_>, run: Run<'_>) -> Result<Shown> {
             shown = Shown { frames: 1, alpha: image.header.alpha, lossy: !lossless, lossless };
         }
         Content::Animation(_) => {
-            shown.alpha = file.flags.has(Flags::ALPHA);
+            let mut cleared = false;
             file.for_each_frame(run, |frame| {
                 let header = frame.image.header;
-                // The canvas is transparent where no frame has been.
-                let bare = shown.frames == 0 && (header.width, header.height) != (file.width, file.height);
+                // The canvas is transparent where no frame has been; what blends with opaque pixels is opaque.
+                let first = shown.frames == 0;
+                let bare = first && (header.width, header.height) != (file.width, file.height);
                 shown.frames = shown.frames.saturating_add(1);
-                shown.alpha |= header.alpha || bare;
+                shown.alpha |= bare || cleared || header.alpha && (first || !frame.blends());
+                cleared = frame.clears();
                 shown.lossy |= !header.lossless;
                 shown.lossless |= header.lossless;
             })?;

@@ -1,7 +1,7 @@
 //! Smaller WebP files with the same pixels.
 
 use super::{
-    Webp, container, decode,
+    Webp, animation, container, decode,
     encode::{config, import},
     libwebp::{Colours, Config, Source},
     lossy::LossyFile,
@@ -32,23 +32,24 @@ impl Recompress for Webp {
     }
 
     fn animations(&self) -> bool {
-        false
+        true
     }
 
     /// Lossless images are coded anew, with the more effort the smaller they are. Lossy ones keep their coefficients, and
-    /// their alpha as it is, but for the few that lossless coding of the decoded pixels makes smaller; frames of
-    /// animations stay as they are. Never larger than the image data it was given.
+    /// their alpha as it is, but for the few that lossless coding of the decoded pixels makes smaller. Frames of animations
+    /// alike, where they change something. Never larger than the image data it was given.
     fn recompress(&self, bytes: &[u8], _: bool, run: Run<'_>) -> Result<Vec<u8>> {
         let file = File::parse(bytes)?;
         let stripped = container::bare(&file, run)?;
-        let Content::Still(image) = file.content else { return Ok(stripped) };
+        let Content::Still(image) = file.content else { return animation::recompress(file, bytes, stripped, run) };
         // Also for images that stay as they are, since damage must be found.
-        let picture = decode::picture(&file, run)?;
+        let picture = decode::picture(&image, run)?;
         let mut source = import(&picture, Colours::Argb, run)?;
         let mut best = stripped;
         if let Some(same) = LossyFile::parse(bytes, run)?.map(|lossy| lossy.same(run)).transpose()?.flatten()
             && same.len() < best.len()
-            && decode::picture(&File::parse(&same)?, run)? == picture
+            && let Content::Still(again) = File::parse(&same)?.content
+            && decode::same_pixels(&image, &again, run)?
         {
             best = same;
         }
@@ -83,7 +84,7 @@ fn trials(pixels: u64) -> &'static [(u8, u8)] {
 /// Lossless coding that keeps the colours under full transparency.
 fn lossless((method, effort): (u8, u8)) -> Result<Config> {
     let coding = WebpCoding::Lossless { near_lossless: 100, exact: true, effort };
-    config(&WebpOptions { coding, method })
+    config(&WebpOptions { coding, method, tolerance: 0 })
 }
 
 #[cfg(test)]

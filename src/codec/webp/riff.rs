@@ -2,11 +2,18 @@
 //!
 //! After the container specification of WebP (RFC 9649, section 2). Nothing is copied: all is slices of the file.
 
-use super::bitstream::{self, Header};
+use std::num::NonZeroU32;
+
+use super::{
+    bitstream::{self, Header},
+    container::Stored,
+};
 use crate::{
+    codec::sequence::Area,
     control::Run,
     error::{Error, Result},
     format::Format,
+    picture::Plays,
 };
 
 /// Four characters that name a chunk.
@@ -97,6 +104,53 @@ pub(super) struct FrameChunk<'a> {
     pub(super) image: Image<'a>,
 }
 
+impl<'a> FrameChunk<'a> {
+    /// What to write to have it again.
+    pub(super) fn stored(&self) -> Stored<'a> {
+        Stored {
+            area: self.area(),
+            milliseconds: self.milliseconds(),
+            blends: self.blends(),
+            clears: self.clears(),
+            alpha: self.image.header.alpha,
+            image: self.image.coded,
+        }
+    }
+
+    /// Where it is drawn, on the canvas.
+    pub(super) fn area(&self) -> Area {
+        let [x, y, width, height] = [0, 3, 6, 9].map(|at| self.field(at) as usize);
+        Area { x: 2 * x, y: 2 * y, width: width + 1, height: height + 1 }
+    }
+
+    /// How long it is shown.
+    pub(super) fn milliseconds(&self) -> u32 {
+        self.field(12)
+    }
+
+    /// Whether it is drawn over what lies there, instead of in its place.
+    pub(super) fn blends(&self) -> bool {
+        self.header.get(15).is_some_and(|flags| flags & Self::IN_PLACE == 0)
+    }
+
+    /// Whether its place becomes transparent when its time is over.
+    pub(super) fn clears(&self) -> bool {
+        self.header.get(15).is_some_and(|flags| flags & Self::CLEARS != 0)
+    }
+
+    /// What the header says of a frame that is drawn and left so.
+    pub(super) const fn flags(blends: bool, clears: bool) -> u8 {
+        (if blends { 0 } else { Self::IN_PLACE }) | (if clears { Self::CLEARS } else { 0 })
+    }
+
+    const IN_PLACE: u8 = 2;
+    const CLEARS: u8 = 1;
+
+    fn field(&self, at: usize) -> u32 {
+        self.header.get(at..at + 3).map_or(0, |field| le24([field[0], field[1], field[2]]))
+    }
+}
+
 /// What a file shows.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Content<'a> {
@@ -171,11 +225,24 @@ impl<'a> File<'a> {
 
     /// The frames of an animation, each checked against the canvas.
     pub(super) fn frames(&self) -> impl Iterator<Item = Result<FrameChunk<'a>>> {
-        let canvas = (self.width, self.height);
-        self.chunks()
-            .filter(|chunk| chunk.as_ref().map_or(true, |chunk| chunk.id == *b"ANMF"))
-            .enumerate()
-            .map(move |(index, chunk)| parse_frame(index, chunk?.data, canvas))
+        let mut chunks = self.chunks();
+        (0..).map_while(move |index| self.next_frame(&mut chunks, index))
+    }
+
+    /// The next frame among `chunks`, which is the `index`th of the file, counted from 0.
+    pub(super) fn next_frame(&self, chunks: &mut Chunks<'a>, index: usize) -> Option<Result<FrameChunk<'a>>> {
+        let chunk = chunks.find(|chunk| chunk.as_ref().map_or(true, |chunk| chunk.id == *b"ANMF"))?;
+        Some(chunk.and_then(|chunk| parse_frame(index, chunk.data, (self.width, self.height))))
+    }
+
+    /// How often an animation is shown.
+    pub(super) fn plays(&self) -> Plays {
+        match self.content {
+            Content::Animation(&[_, _, _, _, low, high]) => {
+                NonZeroU32::new(u16::from_le_bytes([low, high]).into()).map_or(Plays::Forever, Plays::Times)
+            }
+            _ => Plays::ONCE,
+        }
     }
 
     /// Goes through all frames, asking now and then whether to go on.

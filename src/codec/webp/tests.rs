@@ -225,7 +225,7 @@ fn probing_tells_what_decoding_will_give() {
 }
 
 #[test]
-fn an_animation_is_probed_by_its_frames_and_refused_by_name() {
+fn an_animation_is_probed_by_its_frames() {
     let corner = picture(8, 8, Channels::Rgb);
     let mixed = animation(&image_chunk(&encode(&corner, &lossless())));
     let info = probe(&mixed).unwrap();
@@ -233,9 +233,52 @@ fn an_animation_is_probed_by_its_frames_and_refused_by_name() {
     assert_eq!((info.lossless, info.sampling), (None, None));
     let lossy = probe(&animation(&image_chunk(&encode(&corner, &lossy(50.0))))).unwrap();
     assert_eq!((lossy.lossless, lossy.sampling.as_deref()), (Some(false), Some("4:2:0")));
-    let translucent = animation(&image_chunk(&encode(&picture(8, 8, Channels::Rgba), &lossless())));
-    assert!(probe(&translucent).unwrap().alpha);
-    assert_eq!(try_decode(&mixed).unwrap_err().to_string(), "animated WebP is not supported");
+    assert_eq!(decode(&mixed).channels(), Channels::Rgb);
+}
+
+/// Whether an animation of these images, all of the canvas's size, may be translucent.
+fn is_translucent(frames: &[(u8, Channels)]) -> bool {
+    let frames = frames.iter().flat_map(|&(flags, channels)| {
+        let mut frame = frame(0, 0, 8, 8, &image_chunk(&encode(&picture(8, 8, channels), &lossless())));
+        frame[23] = flags;
+        frame
+    });
+    let file = riff(&[vp8x(0x12, 8, 8), chunk(b"ANIM", &[0; 6]), frames.collect()]);
+    let alpha = probe(&file).unwrap().alpha;
+    assert_eq!(alpha, decode(&file).channels().has_alpha());
+    alpha
+}
+
+#[test]
+fn what_blends_with_opaque_pixels_is_opaque() {
+    const IN_PLACE: u8 = 2;
+    const CLEARS: u8 = 1;
+    use Channels::{Rgb, Rgba};
+    assert!(!is_translucent(&[(0, Rgb), (0, Rgba), (IN_PLACE, Rgb)]));
+    assert!(is_translucent(&[(0, Rgba), (0, Rgb)]));
+    assert!(is_translucent(&[(0, Rgb), (IN_PLACE, Rgba)]));
+    assert!(is_translucent(&[(CLEARS, Rgb), (0, Rgba)]));
+    assert!(!is_translucent(&[(0, Rgb), (CLEARS, Rgb)]));
+}
+
+#[test]
+fn all_frames_of_an_animation_are_decoded_again_after_a_restart() {
+    let file = animation(&image_chunk(&encode(&picture(8, 8, Channels::Rgba), &lossless())));
+    run(|run| {
+        let mut frames = codec().decode.frames(&file, &DecodeOptions::default(), run).unwrap();
+        let mut all = || -> Vec<(u32, Picture)> {
+            let mut all = Vec::new();
+            while let Some(frame) = frames.next(run).unwrap() {
+                all.push((frame.delay.numerator, frame.picture.into_owned()));
+            }
+            frames.restart().unwrap();
+            all
+        };
+        let once = all();
+        assert_eq!(once.iter().map(|frame| frame.0).collect::<Vec<_>>(), [40, 40]);
+        assert!(once[0].1 != once[1].1);
+        assert!(all() == once);
+    });
 }
 
 #[test]
@@ -451,7 +494,7 @@ fn an_animation_keeps_its_frames_under_new_metadata() {
     assert_eq!(metadata(&dressed), all_metadata());
     assert_eq!(Info { icc: false, ..probe(&dressed).unwrap() }, probe(&bare).unwrap());
     assert_eq!(with_metadata(&dressed, &Metadata::default()), bare);
-    assert_eq!(recompress(&dressed), bare);
+    assert!(recompress(&dressed).len() <= bare.len());
     let frames = |bytes| image::codecs::webp::WebPDecoder::new(Cursor::new(bytes)).unwrap();
     assert!(frames(dressed).has_animation());
 }
@@ -491,7 +534,7 @@ fn damaged_lossy_data_is_not_passed_on_by_recompression() {
 #[test]
 fn sharp_yuv_and_near_lossless_are_heeded() {
     let picture = picture(80, 70, Channels::Rgb);
-    let coded = |coding| encode(&picture, &WebpOptions { coding, method: 4 });
+    let coded = |coding| encode(&picture, &WebpOptions { coding, method: 4, tolerance: 0 });
     let sharp = |sharp_yuv| match WebpOptions::lossy(80.0).coding {
         WebpCoding::Lossy { quality, noise_shaping, filter_strength, filter_sharpness, alpha_quality, .. } => {
             coded(WebpCoding::Lossy {
@@ -511,5 +554,5 @@ fn sharp_yuv_and_near_lossless_are_heeded() {
     let noise = (0..80 * 70 * 3).map(|_| random(&mut state) as u8).collect();
     let noise = Picture::new(80, 70, Channels::Rgb, Samples::Eight(noise)).unwrap();
     let near = WebpCoding::Lossless { near_lossless: 20, exact: true, effort: 75 };
-    assert!(decode(&encode(&noise, &WebpOptions { coding: near, method: 4 })) != noise);
+    assert!(decode(&encode(&noise, &WebpOptions { coding: near, method: 4, tolerance: 0 })) != noise);
 }

@@ -3,16 +3,18 @@
 //! Each format has a strategy of its own that searches the settings of its encoder by what a viewer sees at points of
 //! time ([`Viewed`]): on a sample of frames while it searches, on all of them at the end.
 
+#[cfg(feature = "png")]
+mod apng;
 mod clip;
 #[cfg(feature = "gif")]
 mod gif;
 #[cfg(feature = "gif")]
 mod quantised;
-#[cfg(feature = "png")]
-mod apng;
 mod viewed;
+#[cfg(feature = "webp")]
+mod webp;
 
-pub(crate) use viewed::{Scores, Viewed};
+pub(crate) use viewed::{Scores, Viewed, compare};
 
 use super::{Goal, Optimised};
 use crate::{
@@ -49,6 +51,8 @@ pub(crate) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>)
         Format::Gif => gif::optimise(frames, task, run),
         #[cfg(feature = "png")]
         Format::Apng => apng::optimise(frames, task, run),
+        #[cfg(feature = "webp")]
+        Format::Webp => webp::optimise(frames, task, run),
         other => Err(Error::unsupported(format!("writing animated {other}"))),
     }
 }

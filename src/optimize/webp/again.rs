@@ -30,13 +30,17 @@ pub(super) fn search(task: &Task<'_>, reference: &Reference, target: f64, run: R
         let file = file.ok_or_else(|| Error::unsupported("a WebP with that much detail"))?;
         Ok(Trial { knob, score: probe::score(task, reference, &file, run)?, file })
     };
+    solve(aim(target, SLACK), trial).map(Some)
+}
+
+/// How to seek the knob that reaches `target`.
+pub(in crate::optimize) fn aim(target: f64, slack: f64) -> Aim {
     let first = 7.0 + (target - 80.0) / 10.0;
-    let aim = Aim { target, slack: SLACK, low: KNOBS.0, high: KNOBS.1, first, slope: SLOPE, step: 0.02, trials: 5 };
-    solve(aim, trial).map(Some)
+    Aim { target, slack, low: KNOBS.0, high: KNOBS.1, first, slope: SLOPE, step: 0.02, trials: 5 }
 }
 
 /// What a bit is worth in squared quantiser steps: half as much for each unit of the knob, and in a straight line between.
-fn worth(knob: f64) -> f32 {
+pub(in crate::optimize) fn worth(knob: f64) -> f32 {
     let whole = knob.floor();
     (0.5f64.powi(whole as i32) * (1.0 - (knob - whole) / 2.0)) as f32
 }

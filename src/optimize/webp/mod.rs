@@ -1,6 +1,6 @@
 //! WebP: lossy or lossless, whichever is smaller at the wanted score; or the source's own coefficients, coarser.
 
-mod again;
+pub(super) mod again;
 
 use super::{
     Goal, Optimised, Task,
@@ -21,14 +21,14 @@ const SLACK: f64 = 0.5;
 /// How much better bands score than the whole, in the median of photographs.
 const BANDS_BIAS: f64 = 0.2;
 /// Share of bytes that a point of score costs, in the median of photographs.
-const GROWTH: f64 = 0.04;
+pub(super) const GROWTH: f64 = 0.04;
 /// How far above the quality that was foretold the target is sought first: scores of drawings leap, and a search that
 /// gives up on them should not end at 100.
 const FAR: f64 = 10.0;
 /// A file of more than this share of the source's bytes calls for another way.
 const HARDLY_SMALLER: f64 = 0.65;
 /// Quality at which `ultra` scores about 50 in the median.
-const ULTRA: f64 = 16.0;
+pub(super) const ULTRA: f64 = 16.0;
 /// Preprocessing before lossless coding, from the most to none; libwebp knows no steps between these.
 const NEAR_LOSSLESS: [u8; 6] = [0, 20, 40, 60, 80, 100];
 /// Method and effort of quick lossless coding.
@@ -65,7 +65,7 @@ fn lossy(quality: f64, sharp: bool) -> EncodeOptions {
 
 fn lossless(near_lossless: u8, (method, effort): (u8, u8)) -> EncodeOptions {
     let coding = WebpCoding::Lossless { near_lossless, exact: near_lossless == 100, effort };
-    EncodeOptions::Webp(WebpOptions { coding, method })
+    EncodeOptions::Webp(WebpOptions { coding, method, tolerance: 0 })
 }
 
 struct Search<'a> {
@@ -155,7 +155,13 @@ impl Search<'_> {
     /// Looks at both codings of `picture`, whose scores are `bias` above those of the whole.
     fn outlook(&self, picture: &Picture, reference: &Reference, bias: f64) -> Result<Outlook> {
         let trial = |knob, options| self.trial(picture, reference, knob, &options);
-        let aim = Aim { target: self.target + bias, slack: 1.0, step: 0.5, trials: 5, ..self.aim(self.first()) };
+        let aim = Aim {
+            target: self.target + bias,
+            slack: 1.0,
+            step: 0.5,
+            trials: 5,
+            ..self.aim(first_quality(self.target))
+        };
         let found = solve(aim, |quality| trial(quality, lossy(quality, true)))?;
         let reached = found.score >= aim.target;
         let plain = trial(found.knob, lossy(found.knob, false))?;
@@ -197,14 +203,11 @@ impl Search<'_> {
         let slope = if self.target >= 85.0 { 0.8 } else { 0.5 };
         Aim { target: self.target, slack: SLACK, low: 0.0, high: 100.0, first, slope, step: 0.1, trials: 1 }
     }
+}
 
-    /// The quality that reaches the target in the median.
-    fn first(&self) -> f64 {
-        [(90.0, 95.0), (80.0, 82.0)]
-            .iter()
-            .find(|(target, _)| self.target >= *target)
-            .map_or(66.0, |(_, quality)| *quality)
-    }
+/// The quality that reaches a target in the median.
+pub(super) fn first_quality(target: f64) -> f64 {
+    [(90.0, 95.0), (80.0, 82.0)].iter().find(|(from, _)| target >= *from).map_or(66.0, |(_, quality)| *quality)
 }
 
 /// The first unless the second reaches the target with fewer bytes.

@@ -72,7 +72,10 @@ fn frame(file: &[u8]) -> KeyFrame {
 }
 
 fn pixels(file: &[u8]) -> Picture {
-    run(|run| decode::picture(&File::parse(file).unwrap(), run)).unwrap()
+    match File::parse(file).unwrap().content {
+        Content::Still(image) => run(|run| decode::picture(&image, run)).unwrap(),
+        Content::Animation(_) => unreachable!("stills are tested"),
+    }
 }
 
 fn coarser(file: &[u8], worth: f32) -> Vec<u8> {

@@ -1,0 +1,156 @@
+//! Frames to an animated WebP.
+
+use super::{
+    patch::{Coded, Drawing, Drawn, Patch, coded_image},
+    sequence::{Sequence, Tolerance},
+};
+use crate::{
+    codec::{
+        WebpCoding, WebpOptions,
+        sequence::{Area, Canvases, NOTHING, Pixel},
+        webp::{
+            container::{AnimationWriter, Stored},
+            encode::{MOST_METHOD_OF_ALPHA, check_side, colours, config},
+            libwebp::{Colours, Config, Source},
+        },
+    },
+    control::Run,
+    error::{Error, Result},
+    picture::Frames,
+};
+
+/// Frames begin at multiples of so many pixels.
+const GRID: usize = 2;
+/// Square of the largest difference that is hardly seen.
+const FAINT: u32 = 16 * 16;
+/// Method and effort of quick lossless coding.
+const QUICK: (u8, u8) = (1, 25);
+/// Frames of no more pixels are coded thoroughly in every way, others in the best of the quick ways.
+const SMALL: usize = 1 << 14;
+/// Thorough coding takes off a third at most.
+const GAIN: (usize, usize) = (3, 2);
+/// What quick coding without loss makes so many times larger than another way is not tried further.
+const HOPELESS: usize = 3;
+
+/// Writes `frames`, of which there are several, each as the part that changes.
+///
+/// Lossy: blocks that hardly differ from those they were last drawn from stay as they are, so that nothing shimmers and no
+/// error grows, and frames that are smaller without loss are stored without loss. Lossless: what is seen is exact.
+///
+/// No frame is cleared when its time is over: it costs next to nothing to draw the next one in its place, and some readers
+/// clear nothing.
+pub(in crate::codec::webp) fn encode(frames: &mut dyn Frames, options: &WebpOptions, run: Run<'_>) -> Result<Vec<u8>> {
+    let layout = frames.layout();
+    check_side(layout.width, layout.height)?;
+    let coder = Coder::new(options)?;
+    let mut sequence = Sequence::new(frames, tolerance(options));
+    sequence.restart()?;
+    let (width, height) = sequence.size();
+    let mut out = AnimationWriter::new(layout.width, layout.height, sequence.plays());
+    let mut base = vec![NOTHING; width * height];
+    let mut first = true;
+    while sequence.advance(run)? {
+        let wanted = sequence.canvas();
+        // What the first frame does not cover is transparent to some readers, to others of the background colour.
+        let area = match std::mem::take(&mut first) {
+            true => Area { x: 0, y: 0, width, height },
+            false => changed(&base, wanted, width),
+        };
+        let Coded { blends, image, alpha } = coder.best(&Patch { base: &base, wanted, area, width }, run)?;
+        let milliseconds = sequence.milliseconds();
+        out.frame(&Stored { area, milliseconds, blends, clears: false, alpha, image: &image });
+        base.copy_from_slice(wanted);
+    }
+    out.finish()
+}
+
+/// The part in which two canvases differ, as far as frames can say.
+pub(super) fn changed(base: &[Pixel], wanted: &[Pixel], width: usize) -> Area {
+    Area::around(base, wanted, width, |a, b| a != b).unwrap_or(Area::LEAST).on_grid(GRID)
+}
+
+/// Single pixels may differ by more than their block, but not so far that what has gone leaves a trace.
+fn tolerance(options: &WebpOptions) -> Option<Tolerance> {
+    let mean = u32::from(options.tolerance);
+    (mean > 0).then_some(Tolerance { mean, most: (16 * mean + 64).min(FAINT) })
+}
+
+/// Preprocessing before lossless coding that is about as faithful as lossy coding.
+fn near_lossless(coding: &WebpCoding) -> u8 {
+    match *coding {
+        WebpCoding::Lossless { near_lossless, .. } => near_lossless,
+        WebpCoding::Lossy { quality, .. } if quality >= 95.0 => 100,
+        WebpCoding::Lossy { quality, .. } if quality >= 85.0 => 80,
+        WebpCoding::Lossy { quality, .. } if quality >= 60.0 => 60,
+        WebpCoding::Lossy { .. } => 40,
+    }
+}
+
+/// How frames are coded.
+pub(super) struct Coder {
+    lossy: Option<(Config, Colours)>,
+    quick: Config,
+    slow: Config,
+}
+
+impl Coder {
+    pub(super) fn new(options: &WebpOptions) -> Result<Self> {
+        let near_lossless = near_lossless(&options.coding);
+        let lossless = |(method, effort)| {
+            let coding = WebpCoding::Lossless { near_lossless, exact: true, effort };
+            config(&WebpOptions { coding, method, tolerance: 0 })
+        };
+        let (lossy, slow) = match options.coding {
+            WebpCoding::Lossy { .. } => (Some((config(options)?, colours(options))), lossless((options.method, 75))?),
+            WebpCoding::Lossless { .. } => (None, config(options)?),
+        };
+        Ok(Self { lossy, quick: lossless(QUICK)?, slow })
+    }
+
+    /// The smallest of all ways.
+    pub(super) fn best(&self, patch: &Patch<'_>, run: Run<'_>) -> Result<Coded> {
+        let Some((config, colours)) = &self.lossy else { return self.without_loss(patch, usize::MAX, run) };
+        let mut best: Option<Coded> = None;
+        for drawing in [Drawn::Blocks, Drawn::All].into_iter().filter_map(|drawn| patch.drawing(drawn)) {
+            let coded = lossy(&drawing, config, *colours, run)?;
+            if best.as_ref().is_none_or(|best| coded.image.len() < best.image.len()) {
+                best = Some(coded);
+            }
+        }
+        let most = best.as_ref().map_or(usize::MAX, |best| best.image.len());
+        let exact = self.without_loss(patch, most, run)?;
+        Ok(best.filter(|best| best.image.len() < exact.image.len()).unwrap_or(exact))
+    }
+
+    /// The smallest of the ways without loss, coded thoroughly if that may come below `most` bytes.
+    pub(super) fn without_loss(&self, patch: &Patch<'_>, most: usize, run: Run<'_>) -> Result<Coded> {
+        let small = patch.area.width * patch.area.height <= SMALL;
+        let first = if small { &self.slow } else { &self.quick };
+        let mut best: Option<(Coded, Source)> = None;
+        for drawing in [Drawn::Changed, Drawn::All].into_iter().filter_map(|drawn| patch.drawing(drawn)) {
+            let mut source = drawing.source(Colours::Argb, run)?;
+            let coded = drawing.coded(&mut source, first, run)?;
+            let hopeless = coded.image.len() > most.saturating_mul(HOPELESS);
+            if best.as_ref().is_none_or(|best| coded.image.len() < best.0.image.len()) {
+                best = Some((coded, source));
+            }
+            if hopeless {
+                break;
+            }
+        }
+        let (coded, mut source) = best.ok_or_else(|| Error::internal("encoding WebP", "no way to code a frame"))?;
+        if small || coded.image.len() > most.saturating_mul(GAIN.0) / GAIN.1 {
+            return Ok(coded);
+        }
+        let slow = Coded { image: coded_image(&mut source, &self.slow, run)?.0, ..coded };
+        Ok(if slow.image.len() < coded.image.len() { slow } else { coded })
+    }
+}
+
+fn lossy(drawing: &Drawing, config: &Config, colours: Colours, run: Run<'_>) -> Result<Coded> {
+    let mut config = *config;
+    if !drawing.is_opaque() {
+        config.method = config.method.min(MOST_METHOD_OF_ALPHA);
+    }
+    drawing.coded(&mut drawing.source(colours, run)?, &config, run)
+}

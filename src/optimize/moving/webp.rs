@@ -1,0 +1,318 @@
+//! Animated WebP: frames lossy or lossless, whichever is smaller; or the source's own coefficients, coarser.
+
+use super::{LEAST_FRAME, Moving, Scores, Viewed, compare};
+use crate::{
+    codec::{DecodeOptions, EncodeOptions, WebpCoding, WebpOptions, webp::LossyAnimation},
+    control::{Run, Stage},
+    error::{Error, Result},
+    optimize::{
+        Goal, Optimised,
+        search::{Aim, Trial, solve},
+        shortfall,
+        webp::{GROWTH, ULTRA, again, first_quality},
+    },
+    picture::{Frame, Frames, Layout, Plays},
+};
+
+/// How far above its target a result may score before it is encoded again.
+const SLACK: f64 = 0.7;
+/// Pixels of all frames that are encoded while searching, and the least number of these frames.
+const SAMPLE: (u64, u32) = (3_000_000, 4);
+/// How hard the encoder tries with a sample.
+const SAMPLE_METHOD: u8 = 4;
+/// Frames that are compared before all are.
+const SHOTS: u32 = 12;
+/// Corrections once all frames were compared.
+const CORRECTIONS: u32 = 3;
+/// A sample of so many times the bytes of another way is not worth encoding whole.
+const HOPELESS: f64 = 2.0;
+
+pub(super) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>) -> Result<Optimised> {
+    let fixed = |frames: &mut dyn Frames, quality: f64| {
+        let bytes = encode(frames, task, &Style::USUAL.options(quality), run)?;
+        let score = compared(frames, task, &bytes, run)?.mean;
+        Ok(Optimised { bytes, score, warnings: Vec::new() })
+    };
+    match task.goal {
+        Goal::Lossless => {
+            let bytes = encode(frames, task, &WebpOptions::lossless(), run)?;
+            Ok(Optimised { bytes, score: 100.0, warnings: Vec::new() })
+        }
+        Goal::Quality(quality) => fixed(frames, quality.into()),
+        Goal::Smart(preset) => match preset.target() {
+            Some(target) => Search { task, target, run }.best(frames),
+            None => fixed(frames, ULTRA),
+        },
+    }
+}
+
+/// What is sought beside the quality.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Style {
+    /// Sharp conversion to YUV. It is worth its bytes unless chroma was halved before.
+    sharp: bool,
+    /// Tolerance as a multiple of the usual one of the quality.
+    stillness: u16,
+}
+
+impl Style {
+    const USUAL: Self = Self { sharp: true, stillness: 1 };
+    /// Steps to other styles, each tried on top of the best before it.
+    const STEPS: [fn(Self) -> Self; 4] = [
+        |style| Self { sharp: false, ..style },
+        |style| Self { stillness: 0, ..style },
+        |style| Self { stillness: style.stillness * 3, ..style },
+        |style| Self { stillness: style.stillness * 3, ..style },
+    ];
+
+    fn options(self, quality: f64) -> WebpOptions {
+        let mut options = WebpOptions::lossy(quality as f32);
+        if let WebpCoding::Lossy { sharp_yuv, .. } = &mut options.coding {
+            *sharp_yuv = self.sharp;
+        }
+        options.tolerance = options.tolerance.saturating_mul(self.stillness);
+        options
+    }
+}
+
+fn encode(frames: &mut dyn Frames, task: &Moving<'_>, options: &WebpOptions, run: Run<'_>) -> Result<Vec<u8>> {
+    run.check()?;
+    frames.restart()?;
+    task.codecs.encode(frames, &EncodeOptions::Webp(options.clone()), run)
+}
+
+fn compared(frames: &mut dyn Frames, task: &Moving<'_>, bytes: &[u8], run: Run<'_>) -> Result<Scores> {
+    compare(frames, &mut *task.codecs.frames(task.format, bytes, &DecodeOptions::default(), run)?, run)
+}
+
+/// What counts: the mean, unless a frame falls too far below it.
+fn overall(scores: Scores) -> f64 {
+    scores.mean.min(scores.least + LEAST_FRAME)
+}
+
+/// An animation that was compared.
+struct File {
+    bytes: Vec<u8>,
+    /// Mean score of its frames.
+    mean: f64,
+}
+
+fn tried(knob: f64, scores: Scores, bytes: Vec<u8>) -> Trial<File> {
+    Trial { knob, score: overall(scores), file: File { bytes, mean: scores.mean } }
+}
+
+struct Search<'a> {
+    task: &'a Moving<'a>,
+    target: f64,
+    run: Run<'a>,
+}
+
+/// What a look at a sample of frames says.
+struct Outlook {
+    style: Style,
+    /// The quality to begin with.
+    quality: f64,
+    /// About how many bytes all frames will take.
+    bytes: f64,
+}
+
+impl Search<'_> {
+    fn best(&self, frames: &mut dyn Frames) -> Result<Optimised> {
+        let again = self.again(frames)?;
+        self.run.control.stage(Stage::Optimise, 0.45);
+        let outlook = self.outlook(frames)?;
+        self.run.control.stage(Stage::Encode, 0.6);
+        let best = match again {
+            Some(again) if outlook.bytes > HOPELESS * again.file.bytes.len() as f64 => again,
+            Some(again) => smaller(again, self.anew(frames, &outlook)?, self.target),
+            None => self.anew(frames, &outlook)?,
+        };
+        let warnings = shortfall(best.score, self.target).into_iter().collect();
+        Ok(Optimised { bytes: best.file.bytes, score: best.file.mean, warnings })
+    }
+
+    /// The source's own coefficients, coarser; `None` where it has none.
+    fn again(&self, frames: &mut dyn Frames) -> Result<Option<Trial<File>>> {
+        let Some(stored) = self.task.stored else { return Ok(None) };
+        let Some(source) = LossyAnimation::parse(stored, self.run)? else { return Ok(None) };
+        let viewed = Viewed::new(frames, self.task.count, SHOTS, self.run)?;
+        let trial = |knob| self.seen(&viewed, knob, source.coarser(again::worth(knob), self.run)?);
+        let aim = again::aim(self.target, SLACK);
+        let found = solve(aim, trial)
+            .and_then(|found| self.settled(frames, aim, found, |_, knob| source.coarser(again::worth(knob), self.run)));
+        match found {
+            Ok(found) => Ok(Some(found).filter(|found| found.score >= self.target)),
+            // The source itself was decoded before.
+            Err(Error::Input { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Looks for the style and quality of a sample of frames.
+    fn outlook(&self, frames: &mut dyn Frames) -> Result<Outlook> {
+        let clips = self.clips(frames.layout());
+        let mut sample = Sample { frames, clips, index: 0 };
+        let count = (0..self.task.count).filter(|index| clips.has(*index)).count() as u32;
+        let viewed = Viewed::new(&mut sample, count, count, self.run)?;
+        let mut trial = |style: Style, knob: f64| {
+            let options = WebpOptions { method: SAMPLE_METHOD, ..style.options(knob) };
+            self.seen(&viewed, knob, encode(&mut sample, self.task, &options, self.run)?)
+        };
+        let aim = Aim { slack: 1.0, step: 0.5, trials: 4, ..self.aim(first_quality(self.target)) };
+        let mut style = Style::USUAL;
+        let mut best = solve(aim, |quality| trial(style, quality))?;
+        for step in Style::STEPS {
+            let other = step(style);
+            if other == style {
+                continue;
+            }
+            // At the same quality first, then at the same score.
+            let glance = trial(other, best.knob)?;
+            let missing = (best.score - glance.score).max(0.0);
+            if glance.file.bytes.len() as f64 * (1.0 + missing * GROWTH) < best.file.bytes.len() as f64 {
+                let first = best.knob + missing / aim.slope;
+                let found = solve(Aim { first, trials: 3, ..aim }, |quality| trial(other, quality))?;
+                if found.score >= self.target.min(best.score) && found.file.bytes.len() < best.file.bytes.len() {
+                    (style, best) = (other, found);
+                }
+            }
+        }
+        let quality = best.knob + (self.target + SLACK / 2.0 - best.score) / aim.slope;
+        Ok(Outlook {
+            style,
+            quality,
+            bytes: best.file.bytes.len() as f64 * f64::from(self.task.count) / f64::from(count),
+        })
+    }
+
+    /// The lowest quality that reaches the target.
+    fn anew(&self, frames: &mut dyn Frames, outlook: &Outlook) -> Result<Trial<File>> {
+        let viewed = Viewed::new(frames, self.task.count, SHOTS, self.run)?;
+        let aim = Aim { trials: 3, ..self.aim(outlook.quality) };
+        let file = |frames: &mut dyn Frames, knob| encode(frames, self.task, &outlook.style.options(knob), self.run);
+        let found = solve(aim, |knob| self.seen(&viewed, knob, file(frames, knob)?))?;
+        let found = self.settled(frames, aim, found, file)?;
+        if found.score >= self.target {
+            return Ok(found);
+        }
+        // Saturated detail, whose chroma lossy coding halves.
+        let bytes = encode(frames, self.task, &WebpOptions::lossless(), self.run)?;
+        Ok(Trial { knob: aim.high, score: 100.0, file: File { bytes, mean: 100.0 } })
+    }
+
+    /// Compares some frames.
+    fn seen(&self, viewed: &Viewed, knob: f64, bytes: Vec<u8>) -> Result<Trial<File>> {
+        let scores = viewed.score(&mut *self.decoded(&bytes)?, self.run)?;
+        Ok(tried(knob, scores, bytes))
+    }
+
+    /// Compares all frames of what some of them led to, and corrects it as long as they miss the target.
+    fn settled(
+        &self,
+        frames: &mut dyn Frames,
+        aim: Aim,
+        found: Trial<File>,
+        file: impl Fn(&mut dyn Frames, f64) -> Result<Vec<u8>>,
+    ) -> Result<Trial<File>> {
+        let mut found = self.compared(frames, found.knob, found.file.bytes)?;
+        for _ in 0..CORRECTIONS {
+            if found.score >= self.target || found.knob >= aim.high {
+                break;
+            }
+            let knob = (found.knob + (self.target + SLACK / 2.0 - found.score) / aim.slope).min(aim.high);
+            let bytes = file(frames, knob)?;
+            found = self.compared(frames, knob, bytes)?;
+        }
+        Ok(found)
+    }
+
+    fn compared(&self, frames: &mut dyn Frames, knob: f64, bytes: Vec<u8>) -> Result<Trial<File>> {
+        let scores = compared(frames, self.task, &bytes, self.run)?;
+        Ok(tried(knob, scores, bytes))
+    }
+
+    fn decoded<'f>(&'f self, file: &'f [u8]) -> Result<Box<dyn Frames + 'f>> {
+        self.task.codecs.frames(self.task.format, file, &DecodeOptions::default(), self.run)
+    }
+
+    fn aim(&self, first: f64) -> Aim {
+        let slope = if self.target >= 85.0 { 0.8 } else { 0.5 };
+        Aim { target: self.target, slack: SLACK, low: 0.0, high: 100.0, first, slope, step: 0.1, trials: 1 }
+    }
+
+    /// Which frames make the sample.
+    fn clips(&self, layout: Layout) -> Clips {
+        let (pixels, least) = SAMPLE;
+        let fit = (pixels / layout.pixels().max(1)).clamp(least.into(), u32::MAX.into()) as u32;
+        Clips { length: (fit / 4).clamp(2, 8), every: self.task.count.div_ceil(fit).max(1) }
+    }
+}
+
+/// The first unless the second reaches the target with fewer bytes.
+fn smaller(first: Trial<File>, second: Trial<File>, target: f64) -> Trial<File> {
+    if second.score >= target && second.file.bytes.len() < first.file.bytes.len() { second } else { first }
+}
+
+/// Runs of `length` frames, one of `every` so many runs.
+#[derive(Debug, Clone, Copy)]
+struct Clips {
+    length: u32,
+    every: u32,
+}
+
+impl Clips {
+    const fn has(self, index: u32) -> bool {
+        (index / self.length).is_multiple_of(self.every)
+    }
+}
+
+/// The frames of clips.
+struct Sample<'a> {
+    frames: &'a mut dyn Frames,
+    clips: Clips,
+    index: u32,
+}
+
+impl Frames for Sample<'_> {
+    fn layout(&self) -> Layout {
+        self.frames.layout()
+    }
+
+    fn plays(&self) -> Plays {
+        self.frames.plays()
+    }
+
+    fn next(&mut self, run: Run<'_>) -> Result<Option<Frame<'_>>> {
+        while !self.clips.has(self.index) {
+            self.index += 1;
+            if self.frames.next(run)?.is_none() {
+                return Ok(None);
+            }
+        }
+        self.index += 1;
+        self.frames.next(run)
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        self.index = 0;
+        self.frames.restart()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_has_runs_of_frames_over_the_whole_length() {
+        let clips = Clips { length: 2, every: 3 };
+        let taken: Vec<u32> = (0..16).filter(|index| clips.has(*index)).collect();
+        assert_eq!(taken, [0, 1, 6, 7, 12, 13]);
+    }
+
+    #[test]
+    fn a_frame_may_fall_eight_below_the_target_and_no_more() {
+        assert_eq!(overall(Scores { mean: 80.0, least: 72.5 }), 80.0);
+        assert_eq!(overall(Scores { mean: 80.0, least: 71.0 }), 79.0);
+    }
+}
