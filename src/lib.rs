@@ -19,7 +19,7 @@
 
 #![cfg_attr(
     not(all(feature = "gif", feature = "jpeg", feature = "png", feature = "webp")),
-    allow(dead_code, unused_variables, reason = "used by codecs that are left out")
+    allow(dead_code, unused_imports, unused_variables, reason = "used by codecs that are left out")
 )]
 #![warn(missing_docs, missing_debug_implementations, unreachable_pub)]
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used, clippy::disallowed_methods)]

@@ -195,6 +195,61 @@ fn a_still_is_converted_to_other_formats() {
     assert!(png == shown(&source)[0].1);
 }
 
+/// Noise that changes a little from frame to frame, in eight colours.
+fn noise(frames: u16) -> Vec<u8> {
+    (0..frames)
+        .fold(Gif::new(60, 40).repeating(3), |gif, at| {
+            gif.frame([0, 0, 60, 40], (1, 5 + at, None), move |x, y| {
+                let mixed = (x * 31 + y * 17 + at * (x % 7)).wrapping_mul(2_654_435_761u32 as u16);
+                if y < 12 { (x / 9 % 8) as u8 } else { (mixed >> 13) as u8 }
+            })
+        })
+        .end()
+}
+
+fn times(bytes: &[u8]) -> Vec<u32> {
+    shown(bytes).into_iter().map(|(time, _)| time).collect()
+}
+
+#[test]
+fn smart_lossy_reaches_its_score_for_fewer_bytes_and_keeps_times_and_plays() {
+    let source = noise(6);
+    let exact = process(&source, LOSSLESS).bytes;
+    let done = process(&source, "{}");
+    assert!(done.bytes.len() < exact.len(), "{} of {}", done.bytes.len(), exact.len());
+    assert!(done.output.score.is_some_and(|score| (80.0..100.0).contains(&score)), "{:?}", done.output.score);
+    assert_eq!(times(&done.bytes), times(&source));
+    assert!(done.bytes.windows(15).any(|window| window == b"NETSCAPE2.0\x03\x01\x03\0"));
+    assert!(process(&done.bytes, "{}").bytes == done.bytes);
+}
+
+#[test]
+fn what_stays_in_the_source_stays_in_a_lossy_result() {
+    let done = shown(&process(&dot(12), r#"{"optimize": {"compression": "high"}}"#).bytes);
+    let still = |canvas: &RgbaImage| canvas.enumerate_pixels().filter(|p| p.1 != 9).map(|p| p.2.0).collect::<Vec<_>>();
+    assert!(done.iter().all(|(_, canvas)| still(canvas) == still(&done[0].1)));
+}
+
+#[test]
+fn every_frame_is_resized_alike_and_drawn_with_colours_of_its_own() {
+    let done = process(&noise(4), r#"{"resize": {"width": 30, "height": 20}}"#);
+    let frames = shown(&done.bytes);
+    assert_eq!(times(&done.bytes), [50, 60, 70, 80]);
+    assert!(frames.iter().all(|(_, canvas)| canvas.dimensions() == (30, 20)));
+    assert!(done.output.score.is_some_and(|score| score > 30.0), "{:?}", done.output.score);
+}
+
+#[test]
+fn a_picture_becomes_a_gif_and_an_animation_a_picture() {
+    let photo = pictures::file(&pictures::photo(40, 30), lapidary::Format::Png);
+    let gif = process(&photo, r#"{"output": {"format": "gif"}}"#);
+    assert_eq!((gif.output.format, gif.output.frames), ("GIF", 1));
+    assert!(gif.output.score.is_some_and(|score| score > 60.0), "{:?}", gif.output.score);
+    let jpeg = process(&dot(3), r#"{"output": {"format": "jpeg"}}"#);
+    let warnings = jpeg.output.warnings.unwrap();
+    assert!(warnings.contains(&"JPEG holds one frame: the first of 3".to_owned()), "{warnings:?}");
+}
+
 #[test]
 fn large_screens_and_many_frames_are_refused_by_their_numbers() {
     let screen = Gif::new(65_535, 65_535).frame([0, 0, 1, 1], (0, 0, None), |_, _| 1).end();

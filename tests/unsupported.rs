@@ -3,7 +3,7 @@
 
 mod pictures;
 
-use lapidary::{Error, Format};
+use lapidary::Error;
 use pictures::{FORMATS, attempt, file, photo};
 
 fn refusal(bytes: &[u8], json: &str) -> String {

@@ -417,7 +417,7 @@ mod tests {
         let dear = traded(&wishes(&exact, &entries, Some(40)));
         let right = |(&index, wish): (&u8, &Wish)| index == 40 || Some(index) == wish.nearest;
         assert!(dear.indices.iter().zip(&exact).all(right));
-        let cheap = traded(&wishes(&noise(&entries, 0.02), &entries, Some(40)));
+        let cheap = traded(&wishes(&noise(&entries, 0.003), &entries, Some(40)));
         assert!(cheap.codes.len() * 4 < dear.codes.len() * 3, "{} of {}", cheap.codes.len(), dear.codes.len());
     }
 
@@ -430,7 +430,7 @@ mod tests {
             colour: point([110, 110, 110, 255]),
             base: [0.0; 3],
             left: f32::INFINITY,
-            weight: if at == 0 { 0.1 } else { 0.05 },
+            weight: if at == 0 { 0.02 } else { 0.01 },
         };
         let pixels: Vec<Wish> = (0..10_000).map(between).collect();
         let drawn = traded(&wishes(&pixels, &entries, None)).indices;

@@ -38,7 +38,6 @@ pub(crate) struct Moving<'a> {
     /// The wanted fidelity.
     pub goal: Goal,
     /// The source file, if it is of the wanted format and shows the very frames.
-    #[allow(dead_code, reason = "for formats that code again what is stored")]
     pub stored: Option<&'a [u8]>,
     /// How many frames there are.
     pub count: u32,

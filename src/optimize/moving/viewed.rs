@@ -86,7 +86,6 @@ impl Viewed {
 
 /// All frames of `original` compared with what of `result` is on screen in the middle of their time. Both are read once,
 /// one frame at a time.
-#[allow(dead_code, reason = "for formats whose encoders lose")]
 pub(crate) fn compare(original: &mut dyn Frames, result: &mut dyn Frames, run: Run<'_>) -> Result<Scores> {
     original.restart()?;
     let mut shown = Shown::new(result);

@@ -245,7 +245,7 @@ mod tests {
             assert_eq!(round(shown(channels, |value| u16::from(value) * 257, true)).1, 8);
         }
         assert_eq!(round(shown(Channels::Rgb, u16::from, false)).0, ColourType::Rgb);
-        let few = round(shown(Channels::Rgba, |value| u16::from(value & 0x80), false));
+        let few = round(shown(Channels::Rgb, |value| u16::from(value & 0x80), false));
         assert_eq!(few, (ColourType::Indexed, 4));
     }
 }

@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn colours_are_blended_as_by_the_reference_of_the_extension() {
         assert_eq!([200, 100, 0, 128].over([0, 100, 201, 255u8]), [100, 100, 100, 255]);
-        assert_eq!([10, 20, 30, 64].over([50, 60, 70, 128u8]), [35, 45, 55, 159]);
+        assert_eq!([10, 20, 30, 64].over([50, 60, 70, 128u8]), [33, 43, 53, 159]);
         assert_eq!([9, 9, 9, 1].over([0; 4]), [9, 9, 9, 1u8]);
         assert_eq!([0; 4].over([1, 2, 3, 4u8]), [1, 2, 3, 4]);
         assert_eq!([60_000, 0, 0, 32_768].over([0, 0, 0, 65_535u16]), [30_000, 0, 0, 65_535]);
