@@ -556,3 +556,17 @@ fn sharp_yuv_and_near_lossless_are_heeded() {
     let near = WebpCoding::Lossless { near_lossless: 20, exact: true, effort: 75 };
     assert!(decode(&encode(&noise, &WebpOptions { coding: near, method: 4, tolerance: 0 })) != noise);
 }
+
+#[test]
+fn lossy_files_of_every_small_size_are_coded_anew_with_the_same_pixels() {
+    let run = Run { limits: &Limits::default(), control: &Unattended };
+    for side in 1..=36 {
+        for (width, height) in [(side, side), (side, 16), (16, side)] {
+            for quality in [0.0, 30.0, 75.0, 100.0] {
+                let file = encode(&picture(width, height, Channels::Rgb), &lossy(quality));
+                let anew = super::LossyFile::parse(&file, run).unwrap().unwrap().same(run).unwrap().unwrap();
+                assert!(decode(&anew) == decode(&file), "{width}x{height} at {quality}");
+            }
+        }
+    }
+}

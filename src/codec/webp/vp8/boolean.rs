@@ -144,11 +144,13 @@ impl Writer {
         }
     }
 
-    /// All that was written.
+    /// All that was written, and as many zeros as libwebp's reader may ask for ahead of what it decodes.
     pub(super) fn finish(mut self) -> Vec<u8> {
         for _ in 0..9 - self.bits {
             self.flag(false);
         }
+        self.bits = 0;
+        self.flush();
         self.data
     }
 }
