@@ -170,8 +170,8 @@ impl<'t> Pen<'t> {
         };
         let wish = |at: usize| Wish {
             nearest: if wanted[at] == NOTHING { None } else { index(wanted[at]) },
-            colour: point(wanted[at]),
-            base: point(self.base[at]),
+            colour: wanted[at],
+            base: self.base[at],
             left: left[at],
             weight: weights[at],
         };

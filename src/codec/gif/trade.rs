@@ -54,9 +54,9 @@ fn add(p: Point, q: Point, share: f32) -> Point {
 pub(super) struct Wish {
     /// The index of its colour, or of the nearest; `None` where it has to be left.
     pub(super) nearest: Option<u8>,
-    pub(super) colour: Point,
+    pub(super) colour: Pixel,
     /// What the canvas shows.
-    pub(super) base: Point,
+    pub(super) base: Pixel,
     /// What it costs in bits to leave it; infinite where it may not be.
     pub(super) left: f32,
     /// What a unit of distance from its colour costs in bits.
@@ -104,6 +104,18 @@ impl Traded {
     }
 }
 
+/// What all paths have to do with at a pixel.
+struct Target<'a> {
+    wish: &'a Wish,
+    colour: Point,
+    base: Point,
+    /// The error handed down.
+    above: Point,
+    /// The index that leaves it, if that may be.
+    leaving: Option<u8>,
+    transparent: Option<u8>,
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Path {
     code: u16,
@@ -133,7 +145,8 @@ pub(super) struct Trader {
     points: Vec<Point>,
     /// For each index the others by their distance, itself first.
     near: Vec<Vec<(f32, u8)>>,
-    /// Errors of the rows above, pixel by pixel, one before the first.
+    /// Errors handed down to the pixels of about a row, in turn: that of a pixel is one behind its place. (What looks farther
+    /// ahead than a row sees those of the row before; what is drawn does not.)
     above: Vec<Point>,
     paths: Vec<Path>,
     further: Vec<Path>,
@@ -167,7 +180,7 @@ impl Trader {
         self.points = wishes.entries.iter().map(|&entry| point(entry)).collect();
         self.points.resize(256, [0.0; 3]);
         self.above.clear();
-        self.above.resize(wishes.pixels.len() + wishes.width + 2, [0.0; 3]);
+        self.above.resize(wishes.width + 3, [0.0; 3]);
         let drawn = |(index, entry): &(usize, &Pixel)| entry[3] != 0 && wishes.transparent != Some(*index as u8);
         let drawn: Vec<usize> = wishes.entries.iter().enumerate().filter(drawn).map(|(index, _)| index).collect();
         self.near = vec![Vec::new(); 256];
@@ -225,27 +238,42 @@ impl Trader {
     fn settle(&mut self, wishes: &Wishes<'_>, at: usize, indices: &[u8], carried: Point) -> Path {
         let mut path = Path { code: 0, error: 0.0, carried };
         for (at, &index) in (at..).zip(indices) {
-            path = self.follow(wishes, at, &path, 0, index).unwrap_or(path);
+            path = self.follow(&self.target(wishes, at), &path, 0, index).unwrap_or(path);
+            let cells = self.above.len();
+            // Behind this pixel its cell is that of one in the next row.
+            self.above[at % cells] = [0.0; 3];
             for (below, share) in (at + wishes.width..).zip(BELOW) {
-                self.above[below] = add(self.above[below], path.carried, share / RIGHT);
+                self.above[below % cells] = add(self.above[below % cells], path.carried, share / RIGHT);
             }
         }
         path
     }
 
-    /// The path that goes on with `index`, if it may.
-    fn follow(&self, wishes: &Wishes<'_>, at: usize, path: &Path, code: u16, index: u8) -> Option<Path> {
+    fn target<'a>(&self, wishes: &Wishes<'a>, at: usize) -> Target<'a> {
         let wish = &wishes.pixels[at];
-        let leaves = wishes.transparent == Some(index);
-        if leaves && !wishes.may_leave(wish) || !leaves && wish.nearest.is_none() {
+        Target {
+            wish,
+            colour: point(wish.colour),
+            base: point(wish.base),
+            above: self.above[(at + 1) % self.above.len()],
+            leaving: wishes.transparent.filter(|_| wishes.may_leave(wish)),
+            transparent: wishes.transparent,
+        }
+    }
+
+    /// The path that goes on with `index`, if it may.
+    fn follow(&self, target: &Target<'_>, path: &Path, code: u16, index: u8) -> Option<Path> {
+        let wish = target.wish;
+        let leaves = target.transparent == Some(index);
+        if leaves && target.leaving.is_none() || !leaves && wish.nearest.is_none() {
             return None;
         }
         if wish.nearest.is_none() {
             return Some(Path { code, error: path.error, carried: [0.0; 3] });
         }
-        let shown = if leaves { wish.base } else { self.points[usize::from(index)] };
-        let plain = add(shown, wish.colour, -1.0);
-        let meant = add(add(plain, path.carried, 1.0), self.above[at + 1], 1.0);
+        let shown = if leaves { target.base } else { self.points[usize::from(index)] };
+        let plain = add(shown, target.colour, -1.0);
+        let meant = add(add(plain, path.carried, 1.0), target.above, 1.0);
         let exact = square(plain) == 0.0 || leaves && wish.left == 0.0;
         let price = wish.weight * (PLAIN * square(plain) + (1.0 - PLAIN) * square(meant));
         let error = if exact { path.error } else { path.error + price };
@@ -254,17 +282,18 @@ impl Trader {
 
     /// Collects the paths of one pixel.
     fn begin(&mut self, wishes: &Wishes<'_>, at: usize, carried: Point) {
-        let wish = &wishes.pixels[at];
+        let target = self.target(wishes, at);
+        let wish = target.wish;
         let start = Path { code: 0, error: 0.0, carried };
         let mut paths = std::mem::take(&mut self.paths);
         paths.clear();
-        paths.extend(wishes.transparent.and_then(|index| self.follow(wishes, at, &start, index.into(), index)));
+        paths.extend(wishes.transparent.and_then(|index| self.follow(&target, &start, index.into(), index)));
         if let Some(nearest) = wish.nearest {
             for &(far, index) in &self.near[usize::from(nearest)] {
                 if paths.len() == MOST_PATHS || !paths.is_empty() && wish.weight * far > MOST_SPARED {
                     break;
                 }
-                paths.extend(self.follow(wishes, at, &start, index.into(), index));
+                paths.extend(self.follow(&target, &start, index.into(), index));
             }
         }
         self.paths = paths;
@@ -293,12 +322,13 @@ impl Trader {
 
     /// Follows all paths by a pixel.
     fn go_on(&mut self, wishes: &Wishes<'_>, at: usize, limit: f32) {
+        let target = self.target(wishes, at);
         let mut further = std::mem::take(&mut self.further);
         further.clear();
         for path in &self.paths {
             let mut child = self.child[usize::from(path.code)];
             while child != NONE {
-                let next = self.follow(wishes, at, path, child, self.last[usize::from(child)]);
+                let next = self.follow(&target, path, child, self.last[usize::from(child)]);
                 further.extend(next.filter(|next| next.error - path.error <= MOST_SPARED && next.error <= limit));
                 child = self.sibling[usize::from(child)];
             }
@@ -380,8 +410,8 @@ mod tests {
             let index = (state >> 16) as usize % entries.len();
             Wish {
                 nearest: Some(index as u8),
-                colour: point(entries[index]),
-                base: [0.0; 3],
+                colour: entries[index],
+                base: [0; 4],
                 left: if state >> 30 == 0 { 0.0 } else { f32::INFINITY },
                 weight,
             }
@@ -427,8 +457,8 @@ mod tests {
         let entries = grays(12, 20);
         let between = |at: usize| Wish {
             nearest: Some(5),
-            colour: point([110, 110, 110, 255]),
-            base: [0.0; 3],
+            colour: [110, 110, 110, 255],
+            base: [0; 4],
             left: f32::INFINITY,
             weight: if at == 0 { 0.02 } else { 0.01 },
         };
