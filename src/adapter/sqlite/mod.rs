@@ -86,7 +86,12 @@ impl SqliteLedger {
             let shown = rusqlite::version();
             return Err(Failure::lasting(format!("SQLite {shown} may damage the ledger: 3.51.3 or later is needed")));
         }
-        create_file(path).map_err(|error| Failure::lasting("the ledger cannot be opened").because(error))?;
+        let unopened = |error: io::Error| Failure::lasting("the ledger cannot be opened").because(error);
+        let folder = folder_of(path).map_err(unopened)?;
+        // One at a time: of two that make a journal at once SQLite refuses one, however patient. Where there are no such
+        // locks, that one may try again.
+        let _locked = folder.as_ref().map(File::lock);
+        create_file(path).map_err(unopened)?;
         let of = |error| failure::of(&error);
         let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(of)?;
         if let Some(refused) = schema::objection(&connection).map_err(of)? {
@@ -95,7 +100,8 @@ impl SqliteLedger {
         if prepare(&mut connection).map_err(of)? != "wal" {
             return Err(Failure::lasting("the ledger's file system cannot keep a write-ahead log"));
         }
-        sync_folder(path).map_err(|error| Failure::lasting("the ledger cannot be opened").because(error))?;
+        // So that the new file's name survives a loss of power, too.
+        folder.as_ref().map_or(Ok(()), File::sync_all).map_err(unopened)?;
         let readers = Readers::open(path).map_err(of)?;
         let writer = Writer::start(connection)
             .map_err(|error| Failure::passing("the ledger cannot start its thread").because(error))?;
@@ -134,8 +140,8 @@ fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// So that the new file's name survives a loss of power, too.
-fn sync_folder(path: &Path) -> io::Result<()> {
+/// The folder of the ledger, where folders can be opened.
+fn folder_of(path: &Path) -> io::Result<Option<File>> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+    if cfg!(unix) { File::open(folder).map(Some) } else { Ok(None) }
 }
