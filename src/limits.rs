@@ -20,6 +20,16 @@ pub struct Limits {
     pub result_pixels: u64,
     /// Bytes of embedded metadata (profiles, EXIF, XMP) after decompression; 4 MiB.
     pub metadata_bytes: u64,
+    /// Bytes of an SVG as UTF-8 text, inflated and with its entities resolved; 32 MiB.
+    pub svg_text_bytes: u64,
+    /// Elements of an SVG; 250,000.
+    pub svg_elements: u64,
+    /// Attributes of all elements of an SVG; 1,000,000.
+    pub svg_attributes: u64,
+    /// Bytes of one attribute of an SVG that is no link; 8 MiB.
+    pub svg_attribute_bytes: u64,
+    /// Elements of an SVG within one another; 256.
+    pub svg_depth: u64,
 }
 
 impl Default for Limits {
@@ -32,6 +42,11 @@ impl Default for Limits {
             frames: 1_000,
             result_pixels: 100_000_000,
             metadata_bytes: 4 << 20,
+            svg_text_bytes: 32 << 20,
+            svg_elements: 250_000,
+            svg_attributes: 1_000_000,
+            svg_attribute_bytes: 8 << 20,
+            svg_depth: 256,
         }
     }
 }
@@ -76,7 +91,8 @@ impl Limits {
     }
 }
 
-fn within(limit: &'static str, wanted: u64, allowed: u64) -> Result<()> {
+/// Refuses `wanted` above `allowed`, by the name of the limit.
+pub(crate) fn within(limit: &'static str, wanted: u64, allowed: u64) -> Result<()> {
     if wanted <= allowed { Ok(()) } else { Err(Error::Limit { limit, wanted, allowed }) }
 }
 

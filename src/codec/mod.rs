@@ -8,13 +8,13 @@ mod info;
 mod options;
 mod registry;
 mod sequence;
-mod svg;
 
 pub mod gif;
 #[cfg(feature = "jpeg")]
 pub mod jpeg;
 #[cfg(feature = "png")]
 pub mod png;
+pub mod svg;
 #[cfg(feature = "webp")]
 pub mod webp;
 

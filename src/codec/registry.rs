@@ -151,7 +151,7 @@ fn writing(format: Format) -> Error {
 }
 
 /// Turns a panic below into an error. With `panic = "abort"` there is nothing to turn.
-fn guarded<T>(doing: &'static str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+pub(crate) fn guarded<T>(doing: &'static str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let message = panic
             .downcast_ref::<&str>()

@@ -1,7 +1,8 @@
-//! What the root element of an SVG tells of its size; nothing is drawn yet.
+//! What the root element of an SVG tells of its size.
 
-use super::{ColourModel, Info};
+use super::damaged;
 use crate::{
+    codec::{ColourModel, Info},
     control::Run,
     error::{Error, Result},
     format::Format,
@@ -17,10 +18,8 @@ const DEFAULT_SIZE: (f64, f64) = (300.0, 150.0);
 /// rounded up. One side alone takes the other from the view box's shape.
 pub(crate) fn probe(bytes: &[u8], run: Run<'_>) -> Result<Info> {
     run.check()?;
-    if bytes.starts_with(&[0x1F, 0x8B]) {
-        return Err(Error::unsupported("gzipped SVG"));
-    }
-    let text = text(bytes);
+    let bytes = inflated(bytes, run)?;
+    let text = text(&bytes);
     let tag = root_tag(&text).ok_or_else(|| damaged(format!("has no root element in its first {WINDOW} bytes")))?;
     let (width, height) = size(tag);
     let whole = |side: f64| side.ceil().max(1.0) as u32;
@@ -41,8 +40,15 @@ pub(crate) fn probe(bytes: &[u8], run: Run<'_>) -> Result<Info> {
     })
 }
 
-fn damaged(problem: impl Into<String>) -> Error {
-    Error::input(Format::Svg, problem)
+#[cfg(feature = "svg")]
+use super::read::inflated;
+
+#[cfg(not(feature = "svg"))]
+fn inflated<'a>(bytes: &'a [u8], _: Run<'_>) -> Result<std::borrow::Cow<'a, [u8]>> {
+    match bytes.starts_with(&[0x1F, 0x8B]) {
+        true => Err(Error::unsupported("gzipped SVG")),
+        false => Ok(bytes.into()),
+    }
 }
 
 /// The beginning of the file with a byte a character: of UTF-16 only the lower halves, which is all that markup uses.

@@ -1,0 +1,107 @@
+//! Documents to pictures, by resvg.
+
+use std::{
+    panic::resume_unwind,
+    sync::{Mutex, PoisonError},
+    thread,
+};
+
+use resvg::{
+    tiny_skia::{Pixmap, Transform},
+    usvg::{ImageHrefResolver, Options, Size, Tree},
+};
+
+use super::{cost, embedded, fonts::Fonts, read, references};
+use crate::{
+    codec::registry::guarded,
+    control::Run,
+    error::{Error, Result},
+    format::Format,
+    picture::{Channels, Picture, Samples},
+};
+
+/// For documents that give no size, as in browsers; what [`probe`](super::probe) says.
+const DEFAULT_SIZE: (f32, f32) = (300.0, 150.0);
+/// Memory for nested calls, of which usvg and resvg make some for every level of a document.
+const STACK: usize = 32 << 20;
+
+/// A document ready to be drawn at any size.
+#[derive(Debug)]
+pub(crate) struct Drawing {
+    tree: Tree,
+}
+
+impl Drawing {
+    /// Reads `text` and all that is embedded in it. Nothing else is read: no file, no address, no font of the system.
+    ///
+    /// # Errors
+    /// As of [`read::document`]; [`Error::Limit`] if references multiply the document beyond its limits.
+    pub(crate) fn new(text: &str, fonts: &Fonts, run: Run<'_>) -> Result<Self> {
+        guarded("reading an SVG", || on_a_large_stack(|| converted(text, fonts, 0, run))).map(|tree| Self { tree })
+    }
+
+    /// Width and height that the document gives itself, in CSS pixels.
+    pub(crate) fn size(&self) -> (f32, f32) {
+        (self.tree.size().width(), self.tree.size().height())
+    }
+
+    /// The whole document scaled to `width` x `height` pixels, over transparency: 8-bit sRGB with straight alpha.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if the picture is too large, or the work to draw it is.
+    pub(crate) fn draw(&self, width: u32, height: u32, run: Run<'_>) -> Result<Picture> {
+        run.check()?;
+        run.limits.check_result(width, height)?;
+        guarded("drawing an SVG", || on_a_large_stack(|| self.drawn(width, height, run)))
+    }
+
+    fn drawn(&self, width: u32, height: u32, run: Run<'_>) -> Result<Picture> {
+        let (own_width, own_height) = self.size();
+        let scale = Transform::from_scale(width as f32 / own_width, height as f32 / own_height);
+        cost::check(&self.tree, scale, (width, height), run)?;
+        run.check()?;
+        let mut pixels =
+            Pixmap::new(width, height).ok_or_else(|| Error::unsupported(format!("drawing {width} x {height} pixels")))?;
+        resvg::render(&self.tree, scale, &mut pixels.as_mut());
+        run.check()?;
+        Picture::new(width, height, Channels::Rgba, Samples::Eight(pixels.take_demultiplied()))
+    }
+}
+
+/// The tree of a document that is nested in so many others.
+pub(super) fn converted(text: &str, fonts: &Fonts, nesting: u8, run: Run<'_>) -> Result<Tree> {
+    let document = read::document(text, run)?;
+    references::check(&document, run)?;
+    run.check()?;
+    let failure = Mutex::new(None);
+    let options = Options {
+        default_size: Size::from_wh(DEFAULT_SIZE.0, DEFAULT_SIZE.1).ok_or_else(|| Error::unsupported("a size"))?,
+        fontdb: fonts.database(),
+        image_href_resolver: ImageHrefResolver {
+            resolve_data: Box::new(|_, bytes, _| match embedded::picture(bytes, fonts, nesting, run) {
+                Ok(picture) => picture,
+                Err(error) => {
+                    failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                    None
+                }
+            }),
+            resolve_string: Box::new(|_, _| None),
+        },
+        ..Options::default()
+    };
+    let tree = Tree::from_xmltree(&document, &options);
+    drop(options);
+    match (failure.into_inner().unwrap_or_else(PoisonError::into_inner), tree) {
+        (Some(error), _) => Err(error),
+        (None, tree) => tree.map_err(|error| Error::damaged(Format::Svg, "cannot be drawn", error)),
+    }
+}
+
+/// Does `work` where no depth that the limits allow overflows the stack.
+fn on_a_large_stack<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+        let thread = thread.map_err(|error| Error::internal("starting a thread", error))?;
+        thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+    })
+}

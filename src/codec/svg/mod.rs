@@ -1,0 +1,34 @@
+//! SVG: its size, its text and document read within limits, and pictures drawn of it.
+
+mod probe;
+
+#[cfg(feature = "svg")]
+mod cost;
+#[cfg(feature = "svg")]
+mod draw;
+#[cfg(feature = "svg")]
+mod embedded;
+#[cfg(feature = "svg")]
+mod entities;
+#[cfg(feature = "svg")]
+mod fonts;
+#[cfg(feature = "svg")]
+mod read;
+#[cfg(feature = "svg")]
+mod references;
+#[cfg(feature = "svg")]
+mod scan;
+
+pub(crate) use self::probe::probe;
+#[cfg(feature = "svg")]
+pub use self::fonts::Fonts;
+#[cfg(feature = "svg")]
+pub(crate) use self::{
+    draw::Drawing,
+    read::{NAMESPACE, document, text},
+};
+use crate::{error::Error, format::Format};
+
+fn damaged(problem: impl Into<String>) -> Error {
+    Error::input(Format::Svg, problem)
+}

@@ -1,0 +1,132 @@
+//! One pass over the markup of an SVG before anything is built of it: how many elements there are and how deep, how many
+//! attributes, and how long the text is once entities are in their places.
+//!
+//! It agrees with a parser on every well-formed beginning of a document, and leaves it to the parser to refuse the rest.
+
+use std::collections::BTreeSet;
+
+use super::{damaged, entities::Entities};
+use crate::{
+    control::Run,
+    error::{Error, Result},
+    limits::within,
+};
+
+/// Attributes of one element; a parser compares each with all before it.
+const ATTRIBUTES_OF_ONE: u64 = 1_000;
+/// Prefixes of namespaces in one document; a parser copies them for every element that declares one more.
+const PREFIXES: u64 = 64;
+/// Elements between two questions whether to go on.
+const ELEMENTS_AT_ONCE: u64 = 10_000;
+
+/// Checks `text` against the limits.
+pub(super) fn check(text: &str, run: Run<'_>) -> Result<()> {
+    run.check()?;
+    let mut scan = Scan { rest: text, run, elements: 0, depth: 0, attributes: 0, prefixes: BTreeSet::new() };
+    let mut entities = Entities::default();
+    while let Some(at) = memchr::memchr(b'<', scan.rest.as_bytes()) {
+        scan.rest = &scan.rest[at..];
+        let Some(markup) = scan.markup()? else { break };
+        if let Some(doctype) = markup.strip_prefix("<!DOCTYPE") {
+            entities = Entities::declared(doctype)?;
+        }
+    }
+    let length = entities.expanded_length(text);
+    within("SVG text in bytes, entities resolved", length, run.limits.svg_text_bytes)
+}
+
+struct Scan<'a> {
+    rest: &'a str,
+    run: Run<'a>,
+    elements: u64,
+    depth: u64,
+    attributes: u64,
+    prefixes: BTreeSet<&'a str>,
+}
+
+impl<'a> Scan<'a> {
+    /// Steps over the markup that begins here, and counts it; `None` where it does not end.
+    fn markup(&mut self) -> Result<Option<&'a str>> {
+        let rest = self.rest;
+        let length = if rest.starts_with("<!--") {
+            rest[4..].find("-->").map(|at| at + 7)
+        } else if rest.starts_with("<![CDATA[") {
+            rest.find("]]>").map(|at| at + 3)
+        } else if rest.starts_with("<?") {
+            rest.find("?>").map(|at| at + 2)
+        } else if rest.starts_with("<!") {
+            doctype_length(rest)
+        } else if rest.starts_with("</") {
+            self.depth = self.depth.saturating_sub(1);
+            rest.find('>').map(|at| at + 1)
+        } else {
+            self.element()?
+        };
+        Ok(length.map(|length| {
+            let (markup, rest) = rest.split_at(length);
+            self.rest = rest;
+            markup
+        }))
+    }
+
+    fn element(&mut self) -> Result<Option<usize>> {
+        let limits = self.run.limits;
+        self.elements += 1;
+        within("SVG elements", self.elements, limits.svg_elements)?;
+        if self.elements.is_multiple_of(ELEMENTS_AT_ONCE) {
+            self.run.check()?;
+        }
+        let bytes = self.rest.as_bytes();
+        let (mut at, mut attributes, mut name) = (1, 0, 1);
+        while let Some(found) = memchr::memchr3(b'>', b'"', b'\'', &bytes[at..]) {
+            let found = at + found;
+            if bytes[found] == b'>' {
+                self.attributes += attributes;
+                within("SVG attributes", self.attributes, limits.svg_attributes)?;
+                if bytes[found - 1] != b'/' {
+                    self.depth += 1;
+                    within("depth of SVG elements", self.depth, limits.svg_depth)?;
+                }
+                return Ok(Some(found + 1));
+            }
+            let Some(length) = memchr::memchr(bytes[found], &bytes[found + 1..]) else { return Ok(None) };
+            attributes += 1;
+            within("attributes of one SVG element", attributes, ATTRIBUTES_OF_ONE)?;
+            self.attribute(&self.rest[name..found], length)?;
+            at = found + 1 + length + 1;
+            name = at;
+        }
+        Ok(None)
+    }
+
+    /// One attribute, whose name is at the end of `before` in front of an equals sign, with a value of so many bytes.
+    fn attribute(&mut self, before: &'a str, length: usize) -> Result<()> {
+        let name = before.trim_end_matches(|c: char| c == '=' || c.is_ascii_whitespace());
+        let name = name.rsplit(|c: char| c.is_ascii_whitespace()).next().unwrap_or(name);
+        if let Some(prefix) = name.strip_prefix("xmlns:") {
+            self.prefixes.insert(prefix);
+            within("SVG namespace prefixes", self.prefixes.len() as u64, PREFIXES)?;
+        }
+        // Links hold embedded pictures, which have limits of their own.
+        let links = name == "href" || name.ends_with(":href");
+        if links { Ok(()) } else { within("bytes of an SVG attribute", length as u64, self.run.limits.svg_attribute_bytes) }
+    }
+}
+
+/// The length of a document type with its internal subset, in whose quotes and comments no bracket counts.
+fn doctype_length(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let (mut at, mut depth) = (2, 0i32);
+    loop {
+        match bytes.get(at)? {
+            quote @ (b'"' | b'\'') => at += 1 + memchr::memchr(*quote, &bytes[at + 1..])?,
+            b'<' if bytes[at..].starts_with(b"<!--") => at += text[at + 4..].find("-->")? + 6,
+            b'<' if bytes[at..].starts_with(b"<?") => at += text[at..].find("?>")? + 1,
+            b'[' => depth += 1,
+            b']' => depth -= 1,
+            b'>' if depth <= 0 => return Some(at + 1),
+            _ => {}
+        }
+        at += 1;
+    }
+}
