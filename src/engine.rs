@@ -64,6 +64,14 @@ impl Engine {
         Self { codecs, ..self }
     }
 
+    /// With fonts for the text of SVG; without any it is not drawn.
+    #[cfg(feature = "svg")]
+    #[must_use]
+    pub fn with_fonts(mut self, fonts: crate::codec::svg::Fonts) -> Self {
+        self.codecs.register(crate::codec::svg::codec(fonts));
+        self
+    }
+
     /// Does what `request` asks with `input`. Destinations and notifications are the caller's: `url`, `headers`, `store`
     /// and `webhook` are not looked at.
     ///

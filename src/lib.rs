@@ -18,7 +18,7 @@
 //! | 5 world | `adapter`: ports made of foreign crates; `service`: ports and engine; `testing`: suites of ports | as said |
 
 #![cfg_attr(
-    not(all(feature = "gif", feature = "jpeg", feature = "png", feature = "webp")),
+    not(all(feature = "gif", feature = "jpeg", feature = "png", feature = "svg", feature = "webp")),
     allow(dead_code, unused_imports, unused_variables, reason = "used by codecs that are left out")
 )]
 #![warn(missing_docs, missing_debug_implementations, unreachable_pub)]

@@ -56,7 +56,9 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, run: Run<'_>
     let moves = matches!(format, Format::Gif | Format::Apng) || format == Format::Webp && info.frames > 1;
     let (width, height) = info.upright_size();
     let layout = Layout { width, height, channels: info.channels(), depth: crate::picture::Depth::Eight };
-    let resize = request.resize.as_ref().map(resize).transpose()?;
+    // What is drawn has no pixels to be enlarged.
+    let drawn = info.format == Format::Svg && format != Format::Svg;
+    let resize = request.resize.as_ref().map(|asked| resize(asked, drawn)).transpose()?;
     let resize = match resize {
         Some(resize) if resize.layout(layout)? != layout => Some(resize),
         _ => None,
@@ -76,12 +78,19 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, run: Run<'_>
     }
     let mut decode = DecodeOptions::default();
     if let Some(resize) = resize {
+        if drawn {
+            decode.exactly = Some(resize.draw_exactly(width, height)?);
+        }
         decode.at_least = resize.decode_at_least(width, height).map(|(w, h)| info.orientation.upright_size(w, h));
         // Sizes come from the whole source, whatever size it is decoded at.
         chain.push(resize.settled(width, height)?);
     }
     if format == Format::Jpeg && (info.alpha || resize.is_some_and(|resize| resize.background[3] < u8::MAX)) {
         chain.push(Flatten { ground: ground(request) });
+    }
+    if drawn {
+        let (width, height) = decode.exactly.unwrap_or((width, height));
+        run.limits.check_result(width, height)?;
     }
     let stored = layout.sized(info.width, info.height);
     let result = chain.layout(stored, run)?;
@@ -172,7 +181,7 @@ const fn leaves_out_lossy(format: Format) -> bool {
     matches!(format, Format::Webp | Format::Apng)
 }
 
-fn resize(asked: &request::Resize) -> Result<Resize> {
+fn resize(asked: &request::Resize, drawn: bool) -> Result<Resize> {
     Ok(Resize {
         width: asked.width,
         height: asked.height,
@@ -183,7 +192,7 @@ fn resize(asked: &request::Resize) -> Result<Resize> {
             ResizeMode::Pad => Fit::Pad,
         },
         gravity: gravity(asked.gravity)?,
-        enlarge: asked.upscale,
+        enlarge: asked.upscale || drawn,
         background: asked.background.map_or([0; 4], |background| background.0),
     })
 }

@@ -30,7 +30,8 @@ pub fn read(format: Format, bytes: &[u8]) {
     let metadata = no_defect(codecs.metadata(format, bytes, run)).unwrap_or_default();
     let Some(info) = no_defect(codecs.probe(format, bytes, run)) else { return };
     if info.frames == 1 {
-        let options = DecodeOptions { at_least: Some((info.width.div_ceil(3), info.height.div_ceil(3))) };
+        let third = Some((info.width.div_ceil(3), info.height.div_ceil(3)));
+        let options = DecodeOptions { at_least: third, exactly: third };
         for options in [DecodeOptions::default(), options] {
             let Some(mut frames) = no_defect(codecs.frames(format, bytes, &options, run)) else { continue };
             let layout = frames.layout();

@@ -7,6 +7,9 @@ use crate::format::Format;
 pub struct DecodeOptions {
     /// Lets a backend decode at a reduced size, as long as no side falls below this width and height in stored pixels.
     pub at_least: Option<(u32, u32)>,
+    /// Width and height at which a format without pixels of its own is drawn, whole; `None` is its own size. Of no
+    /// meaning to formats of pixels.
+    pub exactly: Option<(u32, u32)>,
 }
 
 /// What can be asked of an encoder, by format.

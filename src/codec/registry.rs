@@ -49,6 +49,8 @@ impl Default for Codecs {
         }
         #[cfg(feature = "webp")]
         codecs.register(super::webp::codec());
+        #[cfg(feature = "svg")]
+        codecs.register(svg::codec(svg::Fonts::new()));
         codecs
     }
 }
@@ -86,8 +88,8 @@ impl Codecs {
         recompress.is_some_and(|recompress| recompress.animations())
     }
 
-    /// [`Decode::probe`], with the canvas it names checked against the limits. Answers for formats without a codec, too,
-    /// whose headers are known.
+    /// [`Decode::probe`], with the canvas it names checked against the limits, but for SVG, which is drawn at any size.
+    /// Answers for formats without a codec, too, whose headers are known.
     pub fn probe(&self, format: Format, bytes: &[u8], run: Run<'_>) -> Result<Info> {
         let info = guarded("reading a header", || match (self.find(format), format) {
             (Ok(codec), _) => codec.decode.probe(bytes, run),
@@ -95,7 +97,9 @@ impl Codecs {
             (Err(_), Format::Svg) => svg::probe(bytes, run),
             (Err(error), _) => Err(error),
         })?;
-        run.limits.check_canvas(info.width, info.height, info.frames)?;
+        if format != Format::Svg {
+            run.limits.check_canvas(info.width, info.height, info.frames)?;
+        }
         Ok(info)
     }
 

@@ -265,7 +265,7 @@ mod tests {
         limits::Limits,
     };
 
-    const WHOLE: DecodeOptions = DecodeOptions { at_least: None };
+    const WHOLE: DecodeOptions = DecodeOptions { at_least: None, exactly: None };
 
     fn pixels(file: &[u8]) -> Vec<u8> {
         decode(file, &WHOLE, run()).unwrap().eight().unwrap().to_vec()
@@ -293,7 +293,7 @@ mod tests {
                 let ended = [&file[..end], &[0xFF, 0xD9]].concat();
                 for cut in [&file[..end], &ended] {
                     assert!(decode(cut, &WHOLE, run()).is_err(), "{end} of {}", file.len());
-                    let eighth = DecodeOptions { at_least: Some((1, 1)) };
+                    let eighth = DecodeOptions { at_least: Some((1, 1)), ..WHOLE };
                     assert!(decode(cut, &eighth, run()).is_err(), "{end} of {} at 1/8", file.len());
                 }
             }
@@ -323,7 +323,7 @@ mod tests {
     fn reduced_sizes_never_fall_below_what_was_asked() {
         let file = baseline(100, 60);
         let size = |least| {
-            let layout = decode(&file, &DecodeOptions { at_least: Some(least) }, run()).unwrap().layout();
+            let layout = decode(&file, &DecodeOptions { at_least: Some(least), ..WHOLE }, run()).unwrap().layout();
             (layout.width, layout.height)
         };
         assert_eq!(size((13, 8)), (13, 8));

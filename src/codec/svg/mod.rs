@@ -3,9 +3,11 @@
 mod probe;
 
 #[cfg(feature = "svg")]
+mod codec;
+#[cfg(feature = "svg")]
 mod cost;
 #[cfg(feature = "svg")]
-mod draw;
+pub(crate) mod draw;
 #[cfg(feature = "svg")]
 mod embedded;
 #[cfg(feature = "svg")]
@@ -13,7 +15,7 @@ mod entities;
 #[cfg(feature = "svg")]
 mod fonts;
 #[cfg(feature = "svg")]
-mod read;
+pub(crate) mod read;
 #[cfg(feature = "svg")]
 mod references;
 #[cfg(feature = "svg")]
@@ -21,12 +23,7 @@ mod scan;
 
 pub(crate) use self::probe::probe;
 #[cfg(feature = "svg")]
-pub use self::fonts::Fonts;
-#[cfg(feature = "svg")]
-pub(crate) use self::{
-    draw::Drawing,
-    read::{NAMESPACE, document, text},
-};
+pub use self::{codec::codec, fonts::Fonts};
 use crate::{error::Error, format::Format};
 
 fn damaged(problem: impl Into<String>) -> Error {

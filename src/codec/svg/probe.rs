@@ -4,7 +4,7 @@ use super::damaged;
 use crate::{
     codec::{ColourModel, Info},
     control::Run,
-    error::{Error, Result},
+    error::Result,
     format::Format,
     picture::Orientation,
 };
@@ -46,7 +46,7 @@ use super::read::inflated;
 #[cfg(not(feature = "svg"))]
 fn inflated<'a>(bytes: &'a [u8], _: Run<'_>) -> Result<std::borrow::Cow<'a, [u8]>> {
     match bytes.starts_with(&[0x1F, 0x8B]) {
-        true => Err(Error::unsupported("gzipped SVG")),
+        true => Err(crate::error::Error::unsupported("gzipped SVG")),
         false => Ok(bytes.into()),
     }
 }

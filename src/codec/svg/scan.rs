@@ -5,10 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{damaged, entities::Entities};
+use super::entities::Entities;
 use crate::{
     control::Run,
-    error::{Error, Result},
+    error::Result,
     limits::within,
 };
 

@@ -75,7 +75,16 @@ impl Resize {
         (least.0 < width && least.1 < height).then_some(least)
     }
 
-    /// The same for a source of `width` x `height`, with both sides settled. A source decoded at a reduced size has not
+    /// The size at which a source of `width` x `height` that has no pixels of its own is to be drawn, whole, so that the
+    /// [`settled`](Self::settled) resize of it scales nothing.
+    ///
+    /// # Errors
+    /// As of [`Operation::layout`].
+    pub fn draw_exactly(&self, width: u32, height: u32) -> Result<(u32, u32)> {
+        Ok(Placement::new(self, width, height)?.scaled_source(width, height))
+    }
+
+    /// This resize for a source of `width` x `height`, with both sides settled. A source decoded at a reduced size has not
     /// quite the same aspect; resized by this it has the very size that was planned for the full one.
     ///
     /// # Errors
