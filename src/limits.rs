@@ -22,14 +22,21 @@ pub struct Limits {
     pub metadata_bytes: u64,
     /// Bytes of an SVG as UTF-8 text, inflated and with its entities resolved; 32 MiB.
     pub svg_text_bytes: u64,
-    /// Elements of an SVG; 250,000.
+    /// Elements, comments and instructions of an SVG; 250,000.
     pub svg_elements: u64,
     /// Attributes of all elements of an SVG; 1,000,000.
     pub svg_attributes: u64,
     /// Bytes of one attribute of an SVG that is no link; 8 MiB.
     pub svg_attribute_bytes: u64,
-    /// Elements of an SVG within one another; 256.
+    /// Bytes that an SVG comes to when all that refers to other elements is replaced by them, with 256 for each element;
+    /// 64 MiB.
+    pub svg_expanded_bytes: u64,
+    /// Elements of an SVG within one another, references followed; 256.
     pub svg_depth: u64,
+    /// Steps to draw an SVG, as estimated before it is drawn; one takes about a nanosecond. 3,000,000,000.
+    pub svg_steps: u64,
+    /// Pixels of layers and tiles of an SVG that are held at a time while it is drawn, of 4 bytes each; 50,000,000.
+    pub svg_layer_pixels: u64,
 }
 
 impl Default for Limits {
@@ -46,7 +53,10 @@ impl Default for Limits {
             svg_elements: 250_000,
             svg_attributes: 1_000_000,
             svg_attribute_bytes: 8 << 20,
+            svg_expanded_bytes: 64 << 20,
             svg_depth: 256,
+            svg_steps: 3_000_000_000,
+            svg_layer_pixels: 50_000_000,
         }
     }
 }

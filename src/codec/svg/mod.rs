@@ -13,6 +13,8 @@ mod embedded;
 #[cfg(feature = "svg")]
 mod entities;
 #[cfg(feature = "svg")]
+mod filter_cost;
+#[cfg(feature = "svg")]
 mod fonts;
 #[cfg(feature = "svg")]
 pub(crate) mod read;
@@ -20,6 +22,8 @@ pub(crate) mod read;
 mod references;
 #[cfg(feature = "svg")]
 mod scan;
+#[cfg(feature = "svg")]
+mod style;
 
 pub(crate) use self::probe::probe;
 #[cfg(feature = "svg")]

@@ -16,13 +16,13 @@ use crate::{
 const ATTRIBUTES_OF_ONE: u64 = 1_000;
 /// Prefixes of namespaces in one document; a parser copies them for every element that declares one more.
 const PREFIXES: u64 = 64;
-/// Elements between two questions whether to go on.
-const ELEMENTS_AT_ONCE: u64 = 10_000;
+/// Elements and the like between two questions whether to go on.
+const NODES_AT_ONCE: u64 = 10_000;
 
 /// Checks `text` against the limits.
 pub(super) fn check(text: &str, run: Run<'_>) -> Result<()> {
     run.check()?;
-    let mut scan = Scan { rest: text, run, elements: 0, depth: 0, attributes: 0, prefixes: BTreeSet::new() };
+    let mut scan = Scan { rest: text, run, nodes: 0, depth: 0, attributes: 0, prefixes: BTreeSet::new() };
     let mut entities = Entities::default();
     while let Some(at) = memchr::memchr(b'<', scan.rest.as_bytes()) {
         scan.rest = &scan.rest[at..];
@@ -38,7 +38,7 @@ pub(super) fn check(text: &str, run: Run<'_>) -> Result<()> {
 struct Scan<'a> {
     rest: &'a str,
     run: Run<'a>,
-    elements: u64,
+    nodes: u64,
     depth: u64,
     attributes: u64,
     prefixes: BTreeSet<&'a str>,
@@ -48,6 +48,13 @@ impl<'a> Scan<'a> {
     /// Steps over the markup that begins here, and counts it; `None` where it does not end.
     fn markup(&mut self) -> Result<Option<&'a str>> {
         let rest = self.rest;
+        if !rest.starts_with("</") {
+            self.nodes += 1;
+            within("SVG elements, comments and instructions", self.nodes, self.run.limits.svg_elements)?;
+            if self.nodes.is_multiple_of(NODES_AT_ONCE) {
+                self.run.check()?;
+            }
+        }
         let length = if rest.starts_with("<!--") {
             rest[4..].find("-->").map(|at| at + 7)
         } else if rest.starts_with("<![CDATA[") {
@@ -71,11 +78,6 @@ impl<'a> Scan<'a> {
 
     fn element(&mut self) -> Result<Option<usize>> {
         let limits = self.run.limits;
-        self.elements += 1;
-        within("SVG elements", self.elements, limits.svg_elements)?;
-        if self.elements.is_multiple_of(ELEMENTS_AT_ONCE) {
-            self.run.check()?;
-        }
         let bytes = self.rest.as_bytes();
         let (mut at, mut attributes, mut name) = (1, 0, 1);
         while let Some(found) = memchr::memchr3(b'>', b'"', b'\'', &bytes[at..]) {

@@ -1,0 +1,109 @@
+//! The declarations that style sheets and `style` attributes give an element, and the work of finding them.
+
+use roxmltree::Node;
+use simplecss::{AttributeOperator, DeclarationTokenizer, Element, PseudoClass, StyleSheet};
+
+use crate::{control::Run, error::Result, limits::within};
+
+/// Style sheets of a document; all rules before are sorted again for each.
+const SHEETS: u64 = 500;
+/// Rules of all style sheets.
+const RULES: u64 = 20_000;
+/// Tests of a selector against an element, at worst.
+const TESTS: u64 = 300_000_000;
+
+/// The style sheets of a document.
+pub(super) struct Style<'a> {
+    sheet: StyleSheet<'a>,
+}
+
+impl<'a> Style<'a> {
+    /// What the `style` elements within `root` say.
+    ///
+    /// # Errors
+    /// [`Error::Limit`](crate::Error::Limit) for more rules than could be tried on every element in time.
+    pub(super) fn new<'input>(root: Node<'a, 'input>, run: Run<'_>) -> Result<Self> {
+        let mut sheet = StyleSheet::new();
+        let (mut sheets, mut rules) = (0, 0);
+        for text in root.descendants().filter(|node| node.has_tag_name("style")).filter_map(|node| node.text()) {
+            run.check()?;
+            sheets += 1;
+            within("SVG style sheets", sheets, SHEETS)?;
+            // A rule may have several selectors.
+            rules += text.bytes().filter(|c| matches!(c, b'{' | b',')).count() as u64;
+            within("SVG style rules", rules, RULES)?;
+            sheet.parse_more(text);
+        }
+        if !sheet.rules.is_empty() {
+            let (elements, depth) = extent(root);
+            let tests = sheet.rules.iter().map(|rule| tests(&rule.selector.to_string(), depth));
+            let tests = tests.fold(0u64, u64::saturating_add).saturating_mul(elements);
+            within("tests of SVG style rules against elements", tests, TESTS)?;
+        }
+        Ok(Self { sheet })
+    }
+
+    /// Properties and values of `node`, those of its `style` attribute last.
+    pub(super) fn of<'input>(&self, node: Node<'a, 'input>, run: Run<'_>) -> Result<Vec<(&'a str, &'a str)>> {
+        run.check()?;
+        let rules = self.sheet.rules.iter().filter(|rule| rule.selector.matches(&Styled(node)));
+        let mut all: Vec<_> = rules.flat_map(|rule| &rule.declarations).map(|found| (found.name, found.value)).collect();
+        if let Some(own) = node.attribute("style") {
+            all.extend(DeclarationTokenizer::from(own).map(|found| (found.name, found.value)));
+        }
+        Ok(all)
+    }
+}
+
+/// How many elements there are, and how deep.
+fn extent(root: Node<'_, '_>) -> (u64, u64) {
+    let (mut elements, mut deepest) = (0, 0);
+    let mut depth = 1u64;
+    let mut node = root;
+    loop {
+        elements += 1;
+        deepest = deepest.max(depth);
+        if let Some(child) = node.first_element_child() {
+            (node, depth) = (child, depth + 1);
+            continue;
+        }
+        while node != root && node.next_sibling_element().is_none() {
+            let Some(parent) = node.parent_element() else { return (elements, deepest) };
+            (node, depth) = (parent, depth - 1);
+        }
+        match node.next_sibling_element() {
+            Some(next) if node != root => node = next,
+            _ => return (elements, deepest),
+        }
+    }
+}
+
+/// How often a selector can be tried on one element and those around it: every way to choose its ancestors.
+fn tests(selector: &str, depth: u64) -> u64 {
+    let words = selector.split_ascii_whitespace().filter(|word| !matches!(*word, ">" | "+")).count() as u64;
+    (1..words).fold(1, |ways: u64, chosen| ways.saturating_mul(depth.saturating_sub(chosen - 1)) / chosen).max(1)
+}
+
+struct Styled<'a, 'input>(Node<'a, 'input>);
+
+impl Element for Styled<'_, '_> {
+    fn parent_element(&self) -> Option<Self> {
+        self.0.parent_element().map(Styled)
+    }
+
+    fn prev_sibling_element(&self) -> Option<Self> {
+        self.0.prev_sibling_element().map(Styled)
+    }
+
+    fn has_local_name(&self, name: &str) -> bool {
+        self.0.tag_name().name() == name
+    }
+
+    fn attribute_matches(&self, name: &str, operator: AttributeOperator<'_>) -> bool {
+        self.0.attribute(name).is_some_and(|value| operator.matches(value))
+    }
+
+    fn pseudo_class_matches(&self, class: PseudoClass<'_>) -> bool {
+        class == PseudoClass::FirstChild && self.prev_sibling_element().is_none()
+    }
+}
