@@ -44,7 +44,7 @@ pub(super) fn check(tree: &Tree, scale: Transform, canvas: (u32, u32), run: Run<
 pub(super) struct Surface {
     pub(super) width: f64,
     pub(super) height: f64,
-    most: (f64, f64),
+    pub(super) most: (f64, f64),
 }
 
 impl Surface {
