@@ -1,6 +1,6 @@
 //! How much work and memory a drawing takes, estimated before a pixel of it exists.
 //!
-//! The walk follows resvg's: every group with an opacity, a mask, a clip path, a blend mode or a filter is drawn on a layer
+//! The walk is the one that draws: every group with an opacity, a mask, a clip path, a blend mode or a filter is drawn on a layer
 //! of its own, every pattern on a tile, every time it is met. A step is about a nanosecond.
 
 use resvg::{
@@ -23,7 +23,7 @@ const LAYER: f64 = 12.0;
 const MASK: f64 = 12.0;
 const DECODED: f64 = 20.0;
 const RESAMPLED: f64 = 30.0;
-/// How far layers reach at most, in sides of the canvas.
+/// How far the layers of filters, which resvg draws, reach at most, in sides of what they are drawn on.
 const REACH: f64 = 5.0;
 /// Nodes between two questions whether to go on.
 const NODES_AT_ONCE: u32 = 1 << 12;
@@ -49,7 +49,13 @@ pub(super) struct Surface {
 
 impl Surface {
     fn new(width: f64, height: f64) -> Self {
-        Self { width, height, most: (width * REACH, height * REACH) }
+        Self { width, height, most: (width, height) }
+    }
+
+    /// The same, with layers that reach beyond it, as all within them do.
+    fn reaching(self) -> Self {
+        let most = |side: f64, most: f64| most.max(side * REACH);
+        Self { most: (most(self.width, self.most.0), most(self.height, self.most.1)), ..self }
     }
 
     pub(super) fn pixels(self) -> f64 {
@@ -107,7 +113,10 @@ impl Cost<'_> {
         if !group.should_isolate() {
             return self.nodes(group, transform, surface);
         }
-        let layer = surface.layer(group.layer_bounding_box(), transform);
+        let layer = match group.filters().is_empty() {
+            true => surface.layer(group.layer_bounding_box(), transform),
+            false => surface.reaching().layer(group.layer_bounding_box(), transform),
+        };
         self.holding(layer.pixels(), LAYER, |cost| {
             cost.nodes(group, transform, layer)?;
             for filter in group.filters() {

@@ -7,11 +7,11 @@ use std::{
 };
 
 use resvg::{
-    tiny_skia::{Pixmap, Transform},
+    tiny_skia::Transform,
     usvg::{ImageHrefResolver, Options, Size, Tree},
 };
 
-use super::{cost, embedded, fonts::Fonts, read, references};
+use super::{cost, embedded, fonts::Fonts, read, references, render};
 use crate::{
     codec::registry::guarded,
     control::Run,
@@ -60,9 +60,8 @@ impl Drawing {
         let scale = Transform::from_scale(width as f32 / own_width, height as f32 / own_height);
         cost::check(&self.tree, scale, (width, height), run)?;
         run.check()?;
-        let mut pixels =
-            Pixmap::new(width, height).ok_or_else(|| Error::unsupported(format!("drawing {width} x {height} pixels")))?;
-        resvg::render(&self.tree, scale, &mut pixels.as_mut());
+        let mut pixels = render::layer(width, height)?;
+        render::nodes(self.tree.root(), scale, &mut pixels.as_mut(), run)?;
         run.check()?;
         Picture::new(width, height, Channels::Rgba, Samples::Eight(pixels.take_demultiplied()))
     }

@@ -22,7 +22,7 @@ pub(super) fn add(cost: &mut Cost<'_>, filter: &Filter, transform: Transform, la
     let region = filter.rect().transform(transform).map_or((0.0f64, 0.0f64), |r| (r.width().into(), r.height().into()));
     let region = Surface { width: region.0.min(layer.width) + 1.0, height: region.1.min(layer.height) + 1.0, ..layer };
     // The results of all primitives are held to the end, beside the copies that one works on.
-    let held = region.pixels() * (filter.primitives().len() + 3) as f64;
+    let held = region.pixels() * (filter.primitives().len() + 2) as f64;
     cost.holding(held, 0.0, |cost| {
         for primitive in filter.primitives() {
             cost.add(region.pixels() * steps(primitive.kind(), transform, region))?;

@@ -19,7 +19,11 @@ mod fonts;
 #[cfg(feature = "svg")]
 pub(crate) mod read;
 #[cfg(feature = "svg")]
+mod paint;
+#[cfg(feature = "svg")]
 mod references;
+#[cfg(feature = "svg")]
+mod render;
 #[cfg(feature = "svg")]
 mod scan;
 #[cfg(feature = "svg")]
