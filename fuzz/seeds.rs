@@ -30,6 +30,12 @@ const TEXTS: [&str; 5] = [
     r#"{"store": {"provider": "aws", "key": "k", "secret": "s", "bucket": "b", "path": "p", "region": "eu-west-1", "acl": "private"}, "webhook": {"url": "https://example.com/", "delay": 5}}"#,
 ];
 
+const DRAWINGS: [&str; 3] = [
+    r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 20"><defs><linearGradient id="g"><stop stop-color="red"/><stop offset="1" stop-opacity=".5"/></linearGradient><pattern id="p" width="4" height="4" patternUnits="userSpaceOnUse"><circle r="2"/></pattern></defs><path id="a" fill="url(#g)" d="M1 1h9q5 5 0 9a3 3 0 0 1-9 0z"/><use href="#a" x="12"/><g opacity=".5" transform="rotate(9)"><rect width="9" height="9" fill="url(#p)" stroke="#123" stroke-dasharray="1 2"/></g></svg>"##,
+    r##"<!DOCTYPE svg [<!ENTITY c "fill:#f80;">]><svg xmlns="http://www.w3.org/2000/svg" width="30" height="30"><style>.a, g > path:first-child {mask: url(#m)}</style><mask id="m"><rect width="9" height="9" fill="#fff"/></mask><clipPath id="c"><circle r="9"/></clipPath><filter id="f"><feGaussianBlur stdDeviation="1"/><feTurbulence baseFrequency=".1" numOctaves="2"/><feMorphology radius="1"/></filter><g clip-path="url(#c)"><path class="a" style="&c;" d="M0 0L9 9V0"/></g><g filter="url(#f)"><path d="M2 2h5v5"/></g></svg>"##,
+    r##"<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="9" height="9"><marker id="k"><path d="M0 0h1v1z"/></marker><polyline points="1,1 5 5 8 1" marker-mid="url(#k)"/><image width="5" height="5" xlink:href="data:image/svg+xml,&lt;svg xmlns='http://www.w3.org/2000/svg'&gt;&lt;circle r='9'/&gt;&lt;/svg&gt;"/><text>a</text></svg>"##,
+];
+
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = env::args_os().nth(1).ok_or("usage: seeds FOLDER")?;
     let folder = Path::new(&folder);
@@ -71,6 +77,7 @@ fn files() -> lapidary::Result<Vec<(String, Vec<u8>)>> {
             files.push((format!("{name}-{channels:?}-marked"), marked));
         }
     }
+    files.extend(DRAWINGS.iter().enumerate().map(|(at, text)| (format!("svg-{at}"), text.as_bytes().to_vec())));
     Ok(files)
 }
 

@@ -10,6 +10,8 @@ pub fn limits() -> Limits {
     let mut limits = Limits::default();
     (limits.side_px, limits.frame_pixels, limits.result_pixels) = (512, 1 << 14, 1 << 14);
     (limits.animation_pixels, limits.frames, limits.metadata_bytes) = (1 << 16, 16, 1 << 16);
+    (limits.svg_text_bytes, limits.svg_expanded_bytes) = (1 << 16, 1 << 20);
+    (limits.svg_steps, limits.svg_layer_pixels) = (50_000_000, 1 << 20);
     limits
 }
 

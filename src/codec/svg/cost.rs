@@ -218,7 +218,12 @@ impl Cost<'_> {
     }
 
     /// What `work` costs while so many pixels are held, each of which costs so many steps itself.
-    pub(super) fn holding(&mut self, pixels: f64, steps: f64, work: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+    pub(super) fn holding(
+        &mut self,
+        pixels: f64,
+        steps: f64,
+        work: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<()> {
         self.held += pixels;
         within("pixels of SVG layers", self.held as u64, self.run.limits.svg_layer_pixels)?;
         self.add(pixels * steps)?;

@@ -17,9 +17,9 @@ mod filter_cost;
 #[cfg(feature = "svg")]
 mod fonts;
 #[cfg(feature = "svg")]
-pub(crate) mod read;
-#[cfg(feature = "svg")]
 mod paint;
+#[cfg(feature = "svg")]
+pub(crate) mod read;
 #[cfg(feature = "svg")]
 mod references;
 #[cfg(feature = "svg")]

@@ -97,7 +97,9 @@ impl<'a, 'input> Walk<'a, 'input> {
         for attribute in node.attributes() {
             match attribute.name() {
                 "href" => {
-                    if follows_links(name) && let Some(id) = attribute.value().trim().strip_prefix('#') {
+                    if follows_links(name)
+                        && let Some(id) = attribute.value().trim().strip_prefix('#')
+                    {
                         let target = self.target(id, depth)?;
                         weight.add(target);
                         weight.bytes = weight.bytes.saturating_add(inherited.on(target));
@@ -201,4 +203,3 @@ fn references(value: &str) -> impl Iterator<Item = &str> {
         link.strip_prefix('#')
     })
 }
-

@@ -6,11 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::entities::Entities;
-use crate::{
-    control::Run,
-    error::Result,
-    limits::within,
-};
+use crate::{control::Run, error::Result, limits::within};
 
 /// Attributes of one element; a parser compares each with all before it.
 const ATTRIBUTES_OF_ONE: u64 = 1_000;
@@ -111,7 +107,11 @@ impl<'a> Scan<'a> {
         }
         // Links hold embedded pictures, which have limits of their own.
         let links = name == "href" || name.ends_with(":href");
-        if links { Ok(()) } else { within("bytes of an SVG attribute", length as u64, self.run.limits.svg_attribute_bytes) }
+        if links {
+            Ok(())
+        } else {
+            within("bytes of an SVG attribute", length as u64, self.run.limits.svg_attribute_bytes)
+        }
     }
 }
 

@@ -47,7 +47,8 @@ impl<'a> Style<'a> {
     pub(super) fn of<'input>(&self, node: Node<'a, 'input>, run: Run<'_>) -> Result<Vec<(&'a str, &'a str)>> {
         run.check()?;
         let rules = self.sheet.rules.iter().filter(|rule| rule.selector.matches(&Styled(node)));
-        let mut all: Vec<_> = rules.flat_map(|rule| &rule.declarations).map(|found| (found.name, found.value)).collect();
+        let mut all: Vec<_> =
+            rules.flat_map(|rule| &rule.declarations).map(|found| (found.name, found.value)).collect();
         if let Some(own) = node.attribute("style") {
             all.extend(DeclarationTokenizer::from(own).map(|found| (found.name, found.value)));
         }
