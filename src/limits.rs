@@ -33,7 +33,7 @@ pub struct Limits {
     pub svg_expanded_bytes: u64,
     /// Elements of an SVG within one another, references followed; 256.
     pub svg_depth: u64,
-    /// Steps to draw an SVG, as estimated before it is drawn; one takes about a nanosecond. 3,000,000,000.
+    /// Steps to draw an SVG, as estimated before it is drawn; one takes about a nanosecond. 6,000,000,000.
     pub svg_steps: u64,
     /// Pixels of layers and tiles of an SVG that are held at a time while it is drawn, of 4 bytes each; 120,000,000.
     pub svg_layer_pixels: u64,
@@ -55,7 +55,7 @@ impl Default for Limits {
             svg_attribute_bytes: 8 << 20,
             svg_expanded_bytes: 64 << 20,
             svg_depth: 256,
-            svg_steps: 3_000_000_000,
+            svg_steps: 6_000_000_000,
             svg_layer_pixels: 120_000_000,
         }
     }
