@@ -68,7 +68,8 @@ fn a_crop_keeps_the_side_that_gravity_names() {
 
 #[test]
 fn padding_is_even_and_the_ground_transparent_or_as_asked() {
-    let padded = png(&document(""), r#", "resize": {"width": 40, "height": 40, "mode": "pad", "background": "#00ff00"}"#);
+    let padded =
+        png(&document(""), r##", "resize": {"width": 40, "height": 40, "mode": "pad", "background": "#00ff00"}"##);
     let column = [0, 9, 10, 29, 30].map(|y| pixel(&padded, 5, y));
     assert_eq!(column, [LIME, LIME, RED, RED, LIME]);
     let bare =
