@@ -160,7 +160,7 @@ fn positive(number: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{control::Unattended, limits::Limits};
+    use crate::{control::Unattended, error::Error, limits::Limits};
 
     fn probed(text: &[u8]) -> Result<(u32, u32)> {
         let info = probe(text, Run { limits: &Limits::default(), control: &Unattended })?;

@@ -51,8 +51,8 @@ impl<'a> Scan<'a> {
                 self.run.check()?;
             }
         }
-        let length = if rest.starts_with("<!--") {
-            rest[4..].find("-->").map(|at| at + 7)
+        let length = if let Some(comment) = rest.strip_prefix("<!--") {
+            comment.find("-->").map(|at| at + 7)
         } else if rest.starts_with("<![CDATA[") {
             rest.find("]]>").map(|at| at + 3)
         } else if rest.starts_with("<?") {
