@@ -1,0 +1,1 @@
+//! One cubic for several curves.
