@@ -12,6 +12,18 @@ const SAMPLES: usize = 24;
 /// Points on each cubic.
 const EACH: usize = 4;
 
+/// A tolerance of the radii as shares of that of the points, coarse ones first: how much a radius shows depends on the arc.
+const FACTORS: [f64; 14] = [4e3, 1e3, 256.0, 64.0, 16.0, 4.0, 1.0, 0.25, 0.06, 0.01, 1e-3, 1e-4, 1e-6, 1e-8];
+
+/// As many of them are tried for a curve that may stay a curve.
+const ROUGH: usize = 9;
+
+/// Degrees in a radian.
+const DEGREES: f64 = 57.3;
+
+/// How far an arc's middle may lie from the true ellipse; its other way round is held to 1.
+const BACK: f64 = 1.1;
+
 /// Part of how many full circles is the most that one arc draws: ends that come too near each other would leave the centre open.
 const NEARLY_ROUND: f64 = 0.1;
 
@@ -28,6 +40,7 @@ pub(super) struct Round {
     rx: f64,
     ry: f64,
     rotation: f64,
+    ellipse: Option<Ellipse>,
     samples: [Point; SAMPLES],
     sampled: usize,
 }
@@ -44,7 +57,7 @@ impl Round {
         }
         let Arc { large, sweep, to, .. } = *arc;
         let mut round =
-            Self { count: 1, to, large, sweep, exact: true, rx, ry, rotation, samples: [from; SAMPLES], sampled: 0 };
+            Self { count: 1, to, large, sweep, exact: true, rx, ry, rotation, ellipse, samples: [from; SAMPLES], sampled: 0 };
         ellipse.iter().flat_map(Ellipse::samples).for_each(|sample| round.sample(sample));
         round
     }
@@ -58,49 +71,49 @@ impl Round {
 
     /// The shortest radii and rotation with which the arc between both ends as written stays within the tolerance.
     pub(super) fn radii(&self, from: Point, to: Point, tolerance: f64) -> Option<[Decimal; 3]> {
-        let (rough, circle) = ((to - from).length() * 0.5, self.rx == self.ry);
-        let mut last = [Decimal::ZERO; 3];
+        let circle = self.rx == self.ry;
+        let growth = self.ellipse.map_or(1.0, |ellipse| ellipse.growth(from, to));
+        let (rx, ry) = (self.rx * growth, self.ry * growth);
+        let chord = (to - from).length();
         // A radius that is too small makes half a circle.
-        let ratio = rough / self.rx.max(self.ry);
-        let factors = [4e3, 1e3, 256.0, 64.0, 16.0, 4.0, 1.0, 0.25, 0.06, 0.01];
-        let half = (circle && ratio > 0.99 && rough > 1.0).then_some([Grid::new(0.1).nearest(1.0); 2]);
-        let tries = factors.iter().map(|factor| {
+        let half = (circle && chord > 1.98 * rx && chord > 2.0).then(|| [Decimal::ONE, Decimal::ONE, Decimal::ZERO]);
+        let tries = FACTORS[..if self.exact { FACTORS.len() } else { ROUGH }].iter().map(|factor| {
             let grid = Grid::new(tolerance * factor);
-            let turned = Grid::new(57.3 * tolerance * factor / self.rx.max(self.ry));
-            let rotation = if circle { Decimal::ZERO } else { turned.nearest(self.rotation) };
-            [grid.nearest(self.rx), grid.nearest(self.ry), rotation]
+            let turned = Grid::new(DEGREES * tolerance * factor / rx.max(ry));
+            [grid.nearest(rx), grid.nearest(ry), if circle { Decimal::ZERO } else { turned.nearest(self.rotation) }]
         });
-        half.iter().map(|[rx, ry]| [*rx, *ry, Decimal::ZERO]).chain(tries).find(|numbers| {
+        let mut last = [Decimal::ZERO; 3];
+        half.into_iter().chain(tries).find(|numbers| {
             let seen = std::mem::replace(&mut last, *numbers) == *numbers;
             !seen && self.fits(from, to, numbers, tolerance)
         })
     }
 
-    /// Radii and rotation to a small part of the tolerance.
-    pub(super) fn fine(&self, tolerance: f64) -> [Decimal; 3] {
-        let grid = Grid::new((tolerance * 1e-4).min(self.rx.min(self.ry) * 1e-3));
-        let rotation = if self.rx == self.ry { Decimal::ZERO } else { Grid::new(tolerance * 5e-3 / self.rx.max(self.ry)).nearest(self.rotation) };
-        [grid.nearest(self.rx), grid.nearest(self.ry), rotation]
+    /// Radii and rotation as exactly as they are known.
+    pub(super) fn finest(&self) -> [Decimal; 3] {
+        let exact = Grid::new(0.0);
+        [exact.nearest(self.rx), exact.nearest(self.ry), if self.rx == self.ry { Decimal::ZERO } else { exact.nearest(self.rotation) }]
     }
 
     fn fits(&self, from: Point, to: Point, numbers: &[Decimal; 3], tolerance: f64) -> bool {
         let [rx, ry, rotation] = numbers.map(Decimal::value);
-        if !(rx > 0.0 && ry > 0.0) {
-            return false;
-        }
         let arc = Arc { rx, ry, rotation, large: self.large, sweep: self.sweep, to };
-        let Some(ellipse) = Ellipse::new(from, &arc) else { return false };
-        let inner = &self.samples[..self.sampled];
-        inner.iter().all(|sample| ellipse.stray(*sample, tolerance) <= 1.0)
+        let drawn = if rx > 0.0 && ry > 0.0 { Ellipse::new(from, &arc) } else { None };
+        let (Some(drawn), Some(truth)) = (drawn, self.ellipse) else { return false };
+        // An arc that strays only sideways of the true one's points is caught by its own middle.
+        self.samples[..self.sampled].iter().all(|sample| drawn.stray(*sample, tolerance) <= 1.0)
+            && truth.stray(drawn.middle(), tolerance) <= BACK
     }
 }
 
-/// For each step the longest arc of a circle that it and those after it are, within `tolerance`.
-pub(super) fn rounds(steps: &[Step], tolerance: f64, keep: Keep) -> Vec<Option<Round>> {
-    if keep.vertices {
-        return Vec::new();
-    }
-    (0..steps.len()).map(|at| round(&steps[at..], tolerance)).collect()
+/// For each step the arc that it is, or the longest one of a circle that it and those after it are within `tolerance`.
+pub(super) fn rounds(steps: &[Step], tolerance: f64, keep: Keep) -> Vec<Option<Box<Round>>> {
+    let of = |at: usize| match steps[at].segment {
+        Segment::Arc(arc) => Some(Box::new(Round::of(steps[at].from, &arc))),
+        Segment::Cubic(..) if !keep.vertices => round(&steps[at..], tolerance).map(Box::new),
+        _ => None,
+    };
+    (0..steps.len()).map(of).collect()
 }
 
 fn cubic_of(step: &Step) -> Option<[Point; 4]> {
@@ -126,6 +139,7 @@ fn round(steps: &[Step], tolerance: f64) -> Option<Round> {
         rx: circle.radius,
         ry: circle.radius,
         rotation: 0.0,
+        ellipse: Some(Ellipse::circle(circle.center, circle.radius)),
         samples: [first[0]; SAMPLES],
         sampled: 0,
     };

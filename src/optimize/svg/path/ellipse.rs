@@ -42,6 +42,17 @@ impl Ellipse {
         Some(Self { center, rx, ry, axis, start, end, large: arc.large, sweep: arc.sweep })
     }
 
+    /// How much larger the ellipse has to be drawn for an arc between other ends to keep the centre.
+    pub(super) fn growth(&self, from: Point, to: Point) -> f64 {
+        let unit = |point: Point| {
+            let local = unturn(point - self.center, self.axis);
+            Point::new(local.x / self.rx, local.y / self.ry)
+        };
+        let (a, b) = (unit(from), unit(to));
+        let (middle, half) = (a.lerp(b, 0.5), (b - a) * 0.5);
+        (middle.dot(middle) + half.dot(half)).sqrt()
+    }
+
     fn place(&self, unit: Point) -> Point {
         self.center + turn(Point::new(unit.x * self.rx, unit.y * self.ry), self.axis)
     }
@@ -56,19 +67,30 @@ impl Ellipse {
         if steep == 0.0 { f64::INFINITY } else { (length - 1.0).abs() * length / (steep * tolerance) }
     }
 
+    /// A whole circle, for asking how far points lie from it.
+    pub(super) fn circle(center: Point, radius: f64) -> Self {
+        let start = Point::new(1.0, 0.0);
+        Self { center, rx: radius, ry: radius, axis: start, start, end: start, large: true, sweep: true }
+    }
+
+    /// The point in the middle of the arc.
+    pub(super) fn middle(&self) -> Point {
+        self.place(self.middle_unit())
+    }
+
+    fn middle_unit(&self) -> Point {
+        let sum = self.start + self.end;
+        let length = sum.length();
+        if length > 1e-6 {
+            return sum * if self.large { -1.0 / length } else { 1.0 / length };
+        }
+        let side = Point::new(-self.start.y, self.start.x);
+        if self.sweep { side } else { side * -1.0 }
+    }
+
     /// Unit vectors along the arc, evenly, both ends included.
     fn units(&self, halvings: u32) -> Vec<Point> {
-        let middle = {
-            let sum = self.start + self.end;
-            let length = sum.length();
-            if length > 1e-6 {
-                sum * if self.large { -1.0 / length } else { 1.0 / length }
-            } else {
-                let side = Point::new(-self.start.y, self.start.x);
-                if self.sweep { side } else { side * -1.0 }
-            }
-        };
-        let mut units = vec![self.start, middle, self.end];
+        let mut units = vec![self.start, self.middle_unit(), self.end];
         for _ in 1..halvings {
             let mut finer = Vec::with_capacity(units.len() * 2);
             for pair in units.windows(2) {

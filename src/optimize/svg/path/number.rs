@@ -63,6 +63,7 @@ enum Layout {
 
 impl Decimal {
     pub(crate) const ZERO: Self = Self { mantissa: 0, decimals: 0 };
+    pub(crate) const ONE: Self = Self { mantissa: 1, decimals: 0 };
 
     pub(crate) fn value(self) -> f64 {
         let mantissa = self.mantissa as f64;
@@ -205,7 +206,7 @@ impl Grid {
     /// The decimal of the fewest characters within the tolerance of `value`.
     pub(crate) fn nearest(&self, value: f64) -> Decimal {
         let scaled = value * self.scale;
-        if !(scaled.abs() < EXACT) {
+        if !(scaled.abs() < EXACT) || self.reach == 0.0 {
             return Decimal::exact(value);
         }
         let (mut mantissa, mut decimals) = (round(scaled), self.decimals);
@@ -220,15 +221,6 @@ impl Grid {
             mantissa = coarse;
         }
         if mantissa == 0 { Decimal::ZERO } else { Decimal { mantissa, decimals } }
-    }
-
-    /// The other neighbour of `value` among numbers with as many decimals as `first`, if it is inside the tolerance too.
-    pub(crate) fn second(&self, value: f64, first: Decimal) -> Option<Decimal> {
-        let scale = scale_of(first.decimals)?;
-        let scaled = value * scale;
-        let mantissa = first.mantissa + if scaled > first.mantissa as f64 { 1 } else { -1 };
-        let off = (mantissa as f64 - scaled).abs() * (self.scale / scale);
-        (off <= self.reach && mantissa % 10 != 0).then_some(Decimal { mantissa, decimals: first.decimals })
     }
 
     /// The number nearest to `value` with one decimal fewer than `number`, whatever the tolerance.

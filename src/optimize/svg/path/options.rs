@@ -11,7 +11,7 @@ const RUN: usize = 8;
 
 impl Writer {
     /// Offers all ways on from `state`, which has the path up to segment `at` written.
-    pub(super) fn expand(&mut self, at: usize, state: &State) {
+    pub(super) fn expand(&mut self, at: usize, state: &State, round: Option<&Round>) {
         let step = self.steps[at];
         if self.skip(at, state) {
             self.pass(at + 1, state);
@@ -22,10 +22,10 @@ impl Writer {
             Segment::Line(_) => self.lines(at, state),
             Segment::Quad(control, to) => self.quad(at, state, &raised(step.from, control, to), control),
             Segment::Cubic(c1, c2, to) => self.cubic(at, state, &[step.from, c1, c2, to]),
-            Segment::Arc(arc) => self.arc(at, state, &Round::of(step.from, &arc)),
+            Segment::Arc(_) => {}
         }
-        if let Some(round) = self.rounds.get(at).copied().flatten() {
-            self.arc(at, state, &round);
+        if let Some(round) = round {
+            self.arc(at, state, round);
         }
     }
 
@@ -259,16 +259,7 @@ impl Writer {
     /// An arc over the segments from `at` on that `round` covers.
     fn arc(&mut self, at: usize, state: &State, round: &Round) {
         for (letter, base) in [(b'a', state.at), (b'A', Point::ZERO)] {
-            let (end, point) = self.place_point(round.to, base);
-            let (radii, end, point) = match round.radii(state.at, point, self.tolerance) {
-                Some(radii) => (radii, end, point),
-                None if round.exact => {
-                    let fine = Grid::new(self.tolerance * 1e-4);
-                    let end = [fine.nearest(round.to.x - base.x), fine.nearest(round.to.y - base.y)];
-                    (round.fine(self.tolerance), end, base + Point::new(end[0].value(), end[1].value()))
-                }
-                None => continue,
-            };
+            let Some((radii, end, point)) = self.arc_numbers(state.at, round, base) else { continue };
             let mut draft = Draft::new(state, letter);
             radii.iter().for_each(|number| draft.push(*number));
             draft.push_flags(round.large, round.sweep);
@@ -276,6 +267,24 @@ impl Writer {
             draft.state.at = point;
             self.offer(at + round.count, &draft);
         }
+    }
+
+    /// Radii, rotation and end; more digits at the end where the arc needs them, as one of nearly half a turn does.
+    fn arc_numbers(&self, from: Point, round: &Round, base: Point) -> Option<([Decimal; 3], [Decimal; 2], Point)> {
+        for share in [1.0, 1e-1, 1e-2, 1e-4, 1e-6, 1e-8] {
+            let grid = if share == 1.0 { self.grid } else { Grid::new(self.tolerance * share) };
+            let end = [grid.nearest(round.to.x - base.x), grid.nearest(round.to.y - base.y)];
+            let point = base + Point::new(end[0].value(), end[1].value());
+            if let Some(radii) = round.radii(from, point, self.tolerance) {
+                return Some((radii, end, point));
+            }
+            if !round.exact {
+                return None;
+            }
+        }
+        let exact = Grid::new(0.0);
+        let end = [exact.nearest(round.to.x - base.x), exact.nearest(round.to.y - base.y)];
+        Some((round.finest(), end, base + Point::new(end[0].value(), end[1].value())))
     }
 }
 

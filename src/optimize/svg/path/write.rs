@@ -18,8 +18,9 @@ pub(super) fn write(path: &Path, tolerance: f64, keep: Keep) -> String {
     let mut writer = Writer::new(path, tolerance, keep);
     for at in 0..writer.steps.len() {
         let beam = std::mem::take(&mut writer.beams[at]);
+        let round = writer.rounds.get_mut(at).and_then(Option::take);
         for state in &beam.states[..beam.len] {
-            writer.expand(at, state);
+            writer.expand(at, state, round.as_deref());
         }
     }
     writer.text()
@@ -145,8 +146,8 @@ pub(super) struct Writer {
     pub(super) grid: Grid,
     pub(super) tolerance: f64,
     pub(super) keep: Keep,
-    /// Of each segment: the arc that it, with as many as `count` tells, could be.
-    pub(super) rounds: Vec<Option<Round>>,
+    /// Of each segment: the arc that it, with some after it, is or could be.
+    rounds: Vec<Option<Box<Round>>>,
     nodes: Vec<Node>,
     beams: Vec<Beam>,
 }
