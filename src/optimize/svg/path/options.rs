@@ -9,6 +9,9 @@ use super::{Point, Segment};
 /// As many lines are tried as one.
 const RUN: usize = 8;
 
+/// A curve of a size this small against its coordinates is not worth trying absolute.
+const FAR: f64 = 50.0;
+
 impl Writer {
     /// Offers all ways on from `state`, which has the path up to segment `at` written.
     pub(super) fn expand(&mut self, at: usize, state: &State, round: Option<&Round>) {
@@ -159,7 +162,12 @@ impl Writer {
             let tolerance = self.tolerance;
             self.line_if(at + 1, state, to, |from, point| flat(from, point, cubic, tolerance));
         }
+        let span = (c1 - p0).reach().max((c2 - p0).reach()).max((to - p0).reach());
         for (base, letter, smooth) in [(state.at, b'c', b's'), (Point::ZERO, b'C', b'S')] {
+            // Far from the origin of coordinates absolute numbers have two digits more each.
+            if letter == b'C' && p0.x.abs().min(p0.y.abs()) > FAR * span {
+                break;
+            }
             let (end, point) = self.place_point(to, base);
             let (first, first_at) = self.place_point(c1, base);
             let (second, second_at) = self.place_point(c2, base);

@@ -194,11 +194,20 @@ impl Writer {
 
     /// Where in the beam at vertex `to` a state belongs; `None` where it is not worth keeping.
     fn slot(&mut self, to: usize, state: &State) -> Option<usize> {
+        // Sums of decimals differ in their last bits.
+        let same_point = self.tolerance * 1e-3;
         let beam = &mut self.beams[to];
         let (mut worst, mut best) = (0, u32::MAX);
         for (slot, other) in beam.states[..beam.len].iter().enumerate() {
-            if other.last == state.last && other.at == state.at && other.start == state.start {
-                return (state.cost < other.cost).then_some(slot);
+            if (other.at - state.at).reach() <= same_point && (other.start - state.start).reach() <= same_point {
+                // From the same point another letter to repeat saves a character at most.
+                let same = other.last == state.last;
+                if other.cost + u32::from(!same) <= state.cost {
+                    return None;
+                }
+                if same || state.cost < other.cost {
+                    return Some(slot);
+                }
             }
             if other.cost >= beam.states[worst].cost {
                 worst = slot;
