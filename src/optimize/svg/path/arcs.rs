@@ -21,6 +21,9 @@ const ROUGH: usize = 9;
 /// Degrees in a radian.
 const DEGREES: f64 = 57.3;
 
+/// What an arc may stray, in tolerances, where its ends leave no other way.
+const SLACK: f64 = 1.1;
+
 /// How far an arc's middle may lie from the true ellipse; its other way round is held to 1.
 const BACK: f64 = 1.1;
 
@@ -69,10 +72,11 @@ impl Round {
         }
     }
 
-    /// The shortest radii and rotation with which the arc between both ends as written stays within the tolerance.
-    pub(super) fn radii(&self, from: Point, to: Point, tolerance: f64) -> Option<[Decimal; 3]> {
+    /// The shortest radii and rotation, and the large flag, with which the arc between both ends as written stays within the tolerance.
+    pub(super) fn radii(&self, from: Point, to: Point, tolerance: f64) -> Option<([Decimal; 3], bool)> {
         let circle = self.rx == self.ry;
-        let growth = self.ellipse.map_or(1.0, |ellipse| ellipse.growth(from, to));
+        let (growth, ahead) = self.ellipse?.between(from, to);
+        let large = ahead.map_or(self.large, |ahead| ahead != self.sweep);
         let (rx, ry) = (self.rx * growth, self.ry * growth);
         let chord = (to - from).length();
         // A radius that is too small makes half a circle.
@@ -83,10 +87,11 @@ impl Round {
             [grid.nearest(rx), grid.nearest(ry), if circle { Decimal::ZERO } else { turned.nearest(self.rotation) }]
         });
         let mut last = [Decimal::ZERO; 3];
-        half.into_iter().chain(tries).find(|numbers| {
+        let found = half.into_iter().chain(tries).find(|numbers| {
             let seen = std::mem::replace(&mut last, *numbers) == *numbers;
-            !seen && self.fits(from, to, numbers, tolerance)
-        })
+            !seen && self.fits(from, to, numbers, large, tolerance)
+        });
+        found.map(|numbers| (numbers, large))
     }
 
     /// Radii and rotation as exactly as they are known.
@@ -95,13 +100,15 @@ impl Round {
         [exact.nearest(self.rx), exact.nearest(self.ry), if self.rx == self.ry { Decimal::ZERO } else { exact.nearest(self.rotation) }]
     }
 
-    fn fits(&self, from: Point, to: Point, numbers: &[Decimal; 3], tolerance: f64) -> bool {
+    fn fits(&self, from: Point, to: Point, numbers: &[Decimal; 3], large: bool, tolerance: f64) -> bool {
         let [rx, ry, rotation] = numbers.map(Decimal::value);
-        let arc = Arc { rx, ry, rotation, large: self.large, sweep: self.sweep, to };
+        let arc = Arc { rx, ry, rotation, large, sweep: self.sweep, to };
         let drawn = if rx > 0.0 && ry > 0.0 { Ellipse::new(from, &arc) } else { None };
         let (Some(drawn), Some(truth)) = (drawn, self.ellipse) else { return false };
-        // An arc that strays only sideways of the true one's points is caught by its own middle.
-        self.samples[..self.sampled].iter().all(|sample| drawn.stray(*sample, tolerance) <= 1.0)
+        // An arc that has to be one may stray a little more where both its ends were moved as far as may be.
+        let most = if self.exact { SLACK } else { 1.0 };
+        let ends = usize::from(self.exact);
+        self.samples[ends..self.sampled.saturating_sub(1)].iter().all(|sample| drawn.stray(*sample, tolerance) <= most)
             && truth.stray(drawn.middle(), tolerance) <= BACK
     }
 }

@@ -42,15 +42,16 @@ impl Ellipse {
         Some(Self { center, rx, ry, axis, start, end, large: arc.large, sweep: arc.sweep })
     }
 
-    /// How much larger the ellipse has to be drawn for an arc between other ends to keep the centre.
-    pub(super) fn growth(&self, from: Point, to: Point) -> f64 {
+    /// How much larger the ellipse has to be drawn for an arc between other ends to keep the centre. For ends about opposite each other also
+    /// whether the way on in the direction of positive angles is the shorter one.
+    pub(super) fn between(&self, from: Point, to: Point) -> (f64, Option<bool>) {
         let unit = |point: Point| {
             let local = unturn(point - self.center, self.axis);
             Point::new(local.x / self.rx, local.y / self.ry)
         };
         let (a, b) = (unit(from), unit(to));
         let (middle, half) = (a.lerp(b, 0.5), (b - a) * 0.5);
-        (middle.dot(middle) + half.dot(half)).sqrt()
+        ((middle.dot(middle) + half.dot(half)).sqrt(), (a.dot(b) < 0.0).then(|| a.cross(b) > 0.0))
     }
 
     fn place(&self, unit: Point) -> Point {

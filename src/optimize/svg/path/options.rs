@@ -267,10 +267,10 @@ impl Writer {
     /// An arc over the segments from `at` on that `round` covers.
     fn arc(&mut self, at: usize, state: &State, round: &Round) {
         for (letter, base) in [(b'a', state.at), (b'A', Point::ZERO)] {
-            let Some((radii, end, point)) = self.arc_numbers(state.at, round, base) else { continue };
+            let Some((radii, large, end, point)) = self.arc_numbers(state.at, round, base) else { continue };
             let mut draft = Draft::new(state, letter);
             radii.iter().for_each(|number| draft.push(*number));
-            draft.push_flags(round.large, round.sweep);
+            draft.push_flags(large, round.sweep);
             draft.push_pair(end);
             draft.state.at = point;
             self.offer(at + round.count, &draft);
@@ -278,13 +278,13 @@ impl Writer {
     }
 
     /// Radii, rotation and end; more digits at the end where the arc needs them, as one of nearly half a turn does.
-    fn arc_numbers(&self, from: Point, round: &Round, base: Point) -> Option<([Decimal; 3], [Decimal; 2], Point)> {
+    fn arc_numbers(&self, from: Point, round: &Round, base: Point) -> Option<([Decimal; 3], bool, [Decimal; 2], Point)> {
         for share in [1.0, 1e-1, 1e-2, 1e-4, 1e-6, 1e-8] {
             let grid = if share == 1.0 { self.grid } else { Grid::new(self.tolerance * share) };
             let end = [grid.nearest(round.to.x - base.x), grid.nearest(round.to.y - base.y)];
             let point = base + Point::new(end[0].value(), end[1].value());
-            if let Some(radii) = round.radii(from, point, self.tolerance) {
-                return Some((radii, end, point));
+            if let Some((radii, large)) = round.radii(from, point, self.tolerance) {
+                return Some((radii, large, end, point));
             }
             if !round.exact {
                 return None;
@@ -292,12 +292,12 @@ impl Writer {
         }
         let exact = Grid::new(0.0);
         let end = [exact.nearest(round.to.x - base.x), exact.nearest(round.to.y - base.y)];
-        Some((round.finest(), end, base + Point::new(end[0].value(), end[1].value())))
+        Some((round.finest(), round.large, end, base + Point::new(end[0].value(), end[1].value())))
     }
 }
 
 /// Whether all `points` lie, in their order, within `tolerance` of the line.
-fn along(from: Point, to: Point, points: &[Point], tolerance: f64) -> bool {
+pub(super) fn along(from: Point, to: Point, points: &[Point], tolerance: f64) -> bool {
     if points.is_empty() {
         return true;
     }
@@ -312,7 +312,7 @@ fn along(from: Point, to: Point, points: &[Point], tolerance: f64) -> bool {
 }
 
 /// Whether a cubic could be a line: both handles run along its chord. A stroke's joins show the handles' directions too.
-fn straight(cubic: &[Point; 4], tolerance: f64, stroke: bool) -> bool {
+pub(super) fn straight(cubic: &[Point; 4], tolerance: f64, stroke: bool) -> bool {
     let chord = cubic[3] - cubic[0];
     let square = chord.dot(chord);
     let reach = 3.0 * tolerance;
@@ -324,7 +324,7 @@ fn straight(cubic: &[Point; 4], tolerance: f64, stroke: bool) -> bool {
 }
 
 /// Whether the line stays within `tolerance` of a straight cubic.
-fn flat(from: Point, to: Point, cubic: &[Point; 4], tolerance: f64) -> bool {
+pub(super) fn flat(from: Point, to: Point, cubic: &[Point; 4], tolerance: f64) -> bool {
     let chord = to - from;
     let square = chord.dot(chord);
     let foot = |point: Point| {
