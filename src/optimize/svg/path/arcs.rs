@@ -21,8 +21,8 @@ const ROUGH: usize = 9;
 /// Degrees in a radian.
 const DEGREES: f64 = 57.3;
 
-/// What an arc may stray, in tolerances, where its ends leave no other way.
-const SLACK: f64 = 1.1;
+/// What an arc may stray, in tolerances, where its start was moved as far as may be.
+const SLACK: f64 = 1.01;
 
 /// How far an arc's middle may lie from the true ellipse; its other way round is held to 1.
 const BACK: f64 = 1.1;
@@ -35,6 +35,7 @@ const NEARLY_ROUND: f64 = 0.1;
 pub(super) struct Round {
     /// As many segments.
     pub(super) count: usize,
+    pub(super) from: Point,
     pub(super) to: Point,
     pub(super) large: bool,
     pub(super) sweep: bool,
@@ -42,6 +43,8 @@ pub(super) struct Round {
     pub(super) exact: bool,
     rx: f64,
     ry: f64,
+    /// Radii before they grew to reach both ends.
+    given: [f64; 2],
     rotation: f64,
     ellipse: Option<Ellipse>,
     samples: [Point; SAMPLES],
@@ -53,14 +56,16 @@ impl Round {
         // Radii that grow are written as grown: others could differ where both ends are rounded.
         let ellipse = Ellipse::new(from, arc);
         let (mut rx, mut ry) = ellipse.map_or((arc.rx, arc.ry), |ellipse| (ellipse.rx, ellipse.ry));
+        let mut given = [arc.rx, arc.ry];
         let mut rotation = arc.rotation.rem_euclid(180.0);
         if rotation >= 90.0 {
             rotation -= 90.0;
             (rx, ry) = (ry, rx);
+            given.reverse();
         }
         let Arc { large, sweep, to, .. } = *arc;
         let mut round =
-            Self { count: 1, to, large, sweep, exact: true, rx, ry, rotation, ellipse, samples: [from; SAMPLES], sampled: 0 };
+            Self { count: 1, from, to, large, sweep, exact: true, rx, ry, given, rotation, ellipse, samples: [from; SAMPLES], sampled: 0 };
         ellipse.iter().flat_map(Ellipse::samples).for_each(|sample| round.sample(sample));
         round
     }
@@ -94,10 +99,10 @@ impl Round {
         found.map(|numbers| (numbers, large))
     }
 
-    /// Radii and rotation as exactly as they are known.
+    /// Radii and rotation as they were given: radii that had to grow then still do.
     pub(super) fn finest(&self) -> [Decimal; 3] {
         let exact = Grid::new(0.0);
-        [exact.nearest(self.rx), exact.nearest(self.ry), if self.rx == self.ry { Decimal::ZERO } else { exact.nearest(self.rotation) }]
+        [self.given[0], self.given[1], self.rotation].map(|number| exact.nearest(number))
     }
 
     fn fits(&self, from: Point, to: Point, numbers: &[Decimal; 3], large: bool, tolerance: f64) -> bool {
@@ -139,12 +144,14 @@ fn round(steps: &[Step], tolerance: f64) -> Option<Round> {
     }
     let mut round = Round {
         count: 1,
+        from: first[0],
         to: first[3],
         large: false,
         sweep: circle.sweep,
         exact: false,
         rx: circle.radius,
         ry: circle.radius,
+        given: [circle.radius; 2],
         rotation: 0.0,
         ellipse: Some(Ellipse::circle(circle.center, circle.radius)),
         samples: [first[0]; SAMPLES],

@@ -50,8 +50,11 @@ impl Ellipse {
             Point::new(local.x / self.rx, local.y / self.ry)
         };
         let (a, b) = (unit(from), unit(to));
-        let (middle, half) = (a.lerp(b, 0.5), (b - a) * 0.5);
-        ((middle.dot(middle) + half.dot(half)).sqrt(), (a.dot(b) < 0.0).then(|| a.cross(b) > 0.0))
+        let chord = b - a;
+        let square = chord.dot(chord);
+        // The chord's distance from the centre, and half its length.
+        let height = if square > 0.0 { a.cross(b) * a.cross(b) / square } else { 1.0 };
+        ((height + square * 0.25).sqrt(), (a.dot(b) < 0.0).then(|| a.cross(b) > 0.0))
     }
 
     fn place(&self, unit: Point) -> Point {

@@ -17,9 +17,10 @@ const STUCK: f64 = 0.9;
 const POINTS: f64 = 0.95;
 
 /// A cubic from the first of `points` to the last that passes each within `tolerance`, in their order; it leaves along `leave` and arrives
-/// from `arrive` (unit vectors, both into the curve).
-pub(super) fn fit(points: &[Point], leave: Point, arrive: Point, tolerance: f64) -> Option<[Point; 4]> {
-    let mut shares = by_length(points)?;
+/// from `arrive` (unit vectors, both into the curve). `course` has a first guess of each point's parameter, from 0 to any length.
+pub(super) fn fit(points: &[Point], course: &[f64], leave: Point, arrive: Point, tolerance: f64) -> Option<[Point; 4]> {
+    let length = course.last().copied().filter(|length| *length > 0.0)?;
+    let mut shares: Vec<f64> = course.iter().map(|share| share / length).collect();
     let limit = POINTS * POINTS * tolerance * tolerance;
     let mut before = f64::INFINITY;
     for _ in 0..ROUNDS {
@@ -39,18 +40,6 @@ pub(super) fn fit(points: &[Point], leave: Point, arrive: Point, tolerance: f64)
         improve(points, &mut shares, &cubic)?;
     }
     None
-}
-
-/// Parameters by the length along the points, 0 to 1.
-fn by_length(points: &[Point]) -> Option<Vec<f64>> {
-    let mut length = 0.0;
-    let mut shares = vec![0.0];
-    for pair in points.windows(2) {
-        length += (pair[1] - pair[0]).length();
-        shares.push(length);
-    }
-    shares.iter_mut().for_each(|share| *share /= length);
-    (length > 0.0).then_some(shares)
 }
 
 fn squares(points: &[Point], shares: &[f64], leave: Point, arrive: Point) -> Option<[Point; 4]> {
@@ -113,9 +102,10 @@ mod tests {
         let (before, after) = split(CURVE, 0.4);
         let part = |cubic: [Point; 4]| (0..8).map(move |step| point(&cubic, f64::from(step) / 8.0));
         let points: Vec<Point> = part(before).chain(part(after)).chain([CURVE[3]]).collect();
+        let course: Vec<f64> = (0..8).map(|step| f64::from(step) * 0.05).chain((0..=8).map(|step| 0.4 + f64::from(step) * 0.075)).collect();
         let leave = (CURVE[1] - CURVE[0]) * (1.0 / (CURVE[1] - CURVE[0]).length());
         let arrive = (CURVE[2] - CURVE[3]) * (1.0 / (CURVE[2] - CURVE[3]).length());
-        let cubic = fit(&points, leave, arrive, 0.02).expect("one curve");
+        let cubic = fit(&points, &course, leave, arrive, 0.02).expect("one curve");
         for (found, true_point) in cubic.iter().zip(CURVE) {
             assert!((*found - true_point).length() < 0.5);
         }
@@ -130,6 +120,7 @@ mod tests {
     fn a_corner_is_no_curve() {
         let points: Vec<Point> = (0..=20i32).map(|x| Point::new(f64::from(x), f64::from((x - 10).abs()))).collect();
         let slope = 0.5f64.sqrt();
-        assert_eq!(fit(&points, Point::new(slope, -slope), Point::new(-slope, -slope), 0.1), None);
+        let course: Vec<f64> = (0..=20).map(f64::from).collect();
+        assert_eq!(fit(&points, &course, Point::new(slope, -slope), Point::new(-slope, -slope), 0.1), None);
     }
 }

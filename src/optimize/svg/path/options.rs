@@ -280,8 +280,12 @@ impl Writer {
     /// Radii, rotation and end; more digits at the end where the arc needs them, as one of nearly half a turn does.
     fn arc_numbers(&self, from: Point, round: &Round, base: Point) -> Option<([Decimal; 3], bool, [Decimal; 2], Point)> {
         for share in [1.0, 1e-1, 1e-2, 1e-4, 1e-6, 1e-8] {
-            let grid = if share == 1.0 { self.grid } else { Grid::new(self.tolerance * share) };
-            let end = [grid.nearest(round.to.x - base.x), grid.nearest(round.to.y - base.y)];
+            // With more digits the arc moves as its start did, whole: the ends of one that is nearly a circle lie close together.
+            let (grid, to) = match share {
+                1.0 => (self.grid, round.to),
+                _ => (Grid::new(self.tolerance * share), round.to + (from - round.from) * (1.0 - share)),
+            };
+            let end = [grid.nearest(to.x - base.x), grid.nearest(to.y - base.y)];
             let point = base + Point::new(end[0].value(), end[1].value());
             if let Some((radii, large)) = round.radii(from, point, self.tolerance) {
                 return Some((radii, large, end, point));
@@ -291,7 +295,8 @@ impl Writer {
             }
         }
         let exact = Grid::new(0.0);
-        let end = [exact.nearest(round.to.x - base.x), exact.nearest(round.to.y - base.y)];
+        let to = from + (round.to - round.from);
+        let end = [exact.nearest(to.x - base.x), exact.nearest(to.y - base.y)];
         Some((round.finest(), round.large, end, base + Point::new(end[0].value(), end[1].value())))
     }
 }

@@ -112,25 +112,26 @@ fn one_line(run: &[(Point, Segment)], tolerance: f64, stroke: bool) -> (usize, S
 }
 
 fn one_curve(run: &[(Point, Segment)], tolerance: f64, stroke: bool) -> Option<(usize, Segment)> {
-    let (first, leave, mut arrive) = ends(&run[0])?;
-    let mut points = vec![first];
-    sample(&run[0], &mut points);
+    let first = ends(&run[0])?;
+    let mut arrive = first.arrive;
+    let mut trail = Trail { points: vec![run[0].0], course: vec![0.0], pace: 1.0, speed: first.first };
+    trail.add(&run[0], &first);
     let mut worth = weight(&run[0].1);
     let mut best = None;
     let mut failed = 0;
     for (count, piece) in run.iter().enumerate().skip(1) {
-        let Some((_, start, end)) = ends(piece) else { break };
+        let Some(ends) = ends(piece) else { break };
         // `arrive` points back into the piece before.
-        if cosine(arrive * -1.0, start) < if stroke { BENT_STROKE } else { BENT } {
+        if cosine(arrive * -1.0, ends.leave) < if stroke { BENT_STROKE } else { BENT } {
             break;
         }
-        arrive = end;
-        sample(piece, &mut points);
+        arrive = ends.arrive;
+        trail.add(piece, &ends);
         worth += weight(&piece.1);
         if worth < WORTH {
             continue;
         }
-        match fit(&points, leave, arrive, tolerance) {
+        match fit(&trail.points, &trail.course, first.leave, arrive, tolerance) {
             Some([_, c1, c2, to]) => best = Some((count + 1, Segment::Cubic(c1, c2, to))),
             None => failed += 1,
         }
@@ -139,6 +140,32 @@ fn one_curve(run: &[(Point, Segment)], tolerance: f64, stroke: bool) -> Option<(
         }
     }
     best
+}
+
+/// Points along some segments, and the parameters that they would have on one curve which goes on at each joint as fast as it came: on a
+/// curve that was split these are the true ones.
+struct Trail {
+    points: Vec<Point>,
+    course: Vec<f64>,
+    /// The parameter's length of the last segment, and its handle's length at its end.
+    pace: f64,
+    speed: f64,
+}
+
+impl Trail {
+    /// Appends points along a segment, its end included.
+    fn add(&mut self, (from, segment): &(Point, Segment), ends: &Ends) {
+        self.pace *= (ends.first / self.speed).clamp(0.05, 20.0);
+        self.speed = ends.last;
+        let base = self.course.last().copied().unwrap_or(0.0);
+        let count = if ends.curve.is_some() { ON_CURVE } else { ON_LINE };
+        let to = segment.end().unwrap_or(*from);
+        for step in 1..=count {
+            let share = step as f64 / count as f64;
+            self.points.push(ends.curve.map_or_else(|| from.lerp(to, share), |curve| point(&curve, share)));
+            self.course.push(base + self.pace * share);
+        }
+    }
 }
 
 /// The numbers that a segment is about written in.
@@ -150,31 +177,31 @@ fn weight(segment: &Segment) -> usize {
     }
 }
 
-/// The start of a line or curve, and its directions into itself at both ends; `None` for one without extent, and for arcs.
-fn ends(&(from, segment): &(Point, Segment)) -> Option<(Point, Point, Point)> {
-    let unit = |candidates: [Point; 3]| {
-        candidates.into_iter().find_map(|v| {
-            let length = v.length();
-            (length > 0.0).then(|| v * (1.0 / length))
-        })
-    };
-    let (leave, arrive) = match segment {
-        Segment::Line(to) => (unit([to - from; 3]), unit([from - to; 3])),
-        _ => {
-            let [p0, p1, p2, p3] = cubic(from, &segment)?;
-            (unit([p1 - p0, p2 - p0, p3 - p0]), unit([p2 - p3, p1 - p3, p0 - p3]))
-        }
-    };
-    Some((from, leave?, arrive?))
+/// How a line or curve begins and ends.
+struct Ends {
+    curve: Option<[Point; 4]>,
+    /// Directions into the segment at its start and end.
+    leave: Point,
+    arrive: Point,
+    /// The lengths of its handles.
+    first: f64,
+    last: f64,
 }
 
-/// Appends points along a segment, its end included.
-fn sample(&(from, segment): &(Point, Segment), points: &mut Vec<Point>) {
-    match (cubic(from, &segment), segment.end()) {
-        (Some(cubic), _) => points.extend((1..=ON_CURVE).map(|step| point(&cubic, step as f64 / ON_CURVE as f64))),
-        (None, Some(to)) => points.extend((1..=ON_LINE).map(|step| from.lerp(to, step as f64 / ON_LINE as f64))),
-        (None, None) => {}
-    }
+/// `None` for a segment without extent, and for arcs.
+fn ends(&(from, segment): &(Point, Segment)) -> Option<Ends> {
+    let unit = |candidates: [Point; 3]| {
+        candidates.into_iter().map(|v| (v, v.length())).find(|(_, length)| *length > 0.0).map(|(v, length)| (v * (1.0 / length), length))
+    };
+    let curve = cubic(from, &segment);
+    let [p0, p1, p2, p3] = match (curve, segment) {
+        (Some(cubic), _) => cubic,
+        (None, Segment::Line(to)) => [from, from.lerp(to, 1.0 / 3.0), to.lerp(from, 1.0 / 3.0), to],
+        _ => return None,
+    };
+    let (leave, first) = unit([p1 - p0, p2 - p0, p3 - p0])?;
+    let (arrive, last) = unit([p2 - p3, p1 - p3, p0 - p3])?;
+    Some(Ends { curve, leave, arrive, first, last })
 }
 
 fn cosine(a: Point, b: Point) -> f64 {
