@@ -49,14 +49,21 @@ mod tests {
     #[test]
     fn arcs_go_where_their_points_go() {
         let from = Point::new(1.0, 2.0);
-        for matrix in [[2.0, 0.0, 0.0, 2.0, 5.0, 6.0], [1.0, 0.5, -0.3, 2.0, 0.0, 1.0], [-1.0, 0.0, 0.0, 1.0, 0.0, 0.0], [0.0, 3.0, 1.0, 0.0, 9.0, 9.0]] {
+        for matrix in [
+            [2.0, 0.0, 0.0, 2.0, 5.0, 6.0],
+            [1.0, 0.5, -0.3, 2.0, 0.0, 1.0],
+            [-1.0, 0.0, 0.0, 1.0, 0.0, 0.0],
+            [0.0, 3.0, 1.0, 0.0, 9.0, 9.0],
+        ] {
             for (rx, ry, rotation) in [(4.0, 4.0, 0.0), (4.0, 2.5, 30.0), (2.5, 4.0, -75.0)] {
                 for (large, sweep) in [(false, false), (false, true), (true, false), (true, true)] {
                     let arc = Arc { rx, ry, rotation, large, sweep, to: Point::new(4.0, 3.0) };
                     let moved = turned(&arc, [matrix[0], matrix[1], matrix[2], matrix[3]]).expect("an arc");
                     let path = Path { segments: vec![Segment::Move(from), Segment::Arc(arc)] };
                     let image = transform(&path, matrix).expect("a path");
-                    let (Segment::Move(start), Segment::Arc(end)) = (image.segments[0], image.segments[1]) else { panic!("an arc") };
+                    let (Segment::Move(start), Segment::Arc(end)) = (image.segments[0], image.segments[1]) else {
+                        panic!("an arc")
+                    };
                     assert_eq!(moved.rx, end.rx);
                     let after = Ellipse::new(start, &end).expect("an arc");
                     for sample in Ellipse::new(from, &arc).expect("an arc").samples() {

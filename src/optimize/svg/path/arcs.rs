@@ -64,8 +64,21 @@ impl Round {
             given.reverse();
         }
         let Arc { large, sweep, to, .. } = *arc;
-        let mut round =
-            Self { count: 1, from, to, large, sweep, exact: true, rx, ry, given, rotation, ellipse, samples: [from; SAMPLES], sampled: 0 };
+        let mut round = Self {
+            count: 1,
+            from,
+            to,
+            large,
+            sweep,
+            exact: true,
+            rx,
+            ry,
+            given,
+            rotation,
+            ellipse,
+            samples: [from; SAMPLES],
+            sampled: 0,
+        };
         ellipse.iter().flat_map(Ellipse::samples).for_each(|sample| round.sample(sample));
         round
     }
@@ -118,14 +131,13 @@ impl Round {
     }
 }
 
-/// For each step the arc that it is, or the longest one of a circle that it and those after it are within `tolerance`.
-pub(super) fn rounds(steps: &[Step], tolerance: f64, keep: Keep) -> Vec<Option<Box<Round>>> {
-    let of = |at: usize| match steps[at].segment {
-        Segment::Arc(arc) => Some(Box::new(Round::of(steps[at].from, &arc))),
-        Segment::Cubic(..) if !keep.vertices => round(&steps[at..], tolerance).map(Box::new),
+/// The arc that the first step is, or the longest one of a circle that it and those after it are within `tolerance`.
+pub(super) fn round(steps: &[Step], tolerance: f64, keep: Keep) -> Option<Round> {
+    match steps[0].segment {
+        Segment::Arc(arc) => Some(Round::of(steps[0].from, &arc)),
+        Segment::Cubic(..) if !keep.vertices => circular(steps, tolerance),
         _ => None,
-    };
-    (0..steps.len()).map(of).collect()
+    }
 }
 
 fn cubic_of(step: &Step) -> Option<[Point; 4]> {
@@ -135,7 +147,7 @@ fn cubic_of(step: &Step) -> Option<[Point; 4]> {
     }
 }
 
-fn round(steps: &[Step], tolerance: f64) -> Option<Round> {
+fn circular(steps: &[Step], tolerance: f64) -> Option<Round> {
     let first = cubic_of(steps.first()?)?;
     let circle = Circle::of(&first, tolerance)?;
     let limit = 0.99 * tolerance;

@@ -125,7 +125,9 @@ mod tests {
     fn bounds_count_curves_not_their_control_points() {
         let path = Path::parse("M0 0C0 4 4 4 4 0M10 0").expect("a path");
         let near = |bounds: Option<[f64; 4]>, expected: [f64; 4]| {
-            bounds.is_some_and(|bounds| bounds.iter().zip(expected).all(|(bound, expected)| (bound - expected).abs() < 2e-3))
+            bounds.is_some_and(|bounds| {
+                bounds.iter().zip(expected).all(|(bound, expected)| (bound - expected).abs() < 2e-3)
+            })
         };
         assert!(near(path.bounds(), [0.0, 0.0, 4.0, 3.0]));
         let circle = Path::parse("M-5 0A5 5 0 0 1 5 0A5 5 0 0 1-5 0").expect("a circle");

@@ -102,7 +102,10 @@ mod tests {
         let (before, after) = split(CURVE, 0.4);
         let part = |cubic: [Point; 4]| (0..8).map(move |step| point(&cubic, f64::from(step) / 8.0));
         let points: Vec<Point> = part(before).chain(part(after)).chain([CURVE[3]]).collect();
-        let course: Vec<f64> = (0..8).map(|step| f64::from(step) * 0.05).chain((0..=8).map(|step| 0.4 + f64::from(step) * 0.075)).collect();
+        let course: Vec<f64> = (0..8)
+            .map(|step| f64::from(step) * 0.05)
+            .chain((0..=8).map(|step| 0.4 + f64::from(step) * 0.075))
+            .collect();
         let leave = (CURVE[1] - CURVE[0]) * (1.0 / (CURVE[1] - CURVE[0]).length());
         let arrive = (CURVE[2] - CURVE[3]) * (1.0 / (CURVE[2] - CURVE[3]).length());
         let cubic = fit(&points, &course, leave, arrive, 0.02).expect("one curve");
@@ -111,7 +114,8 @@ mod tests {
         }
         for step in 0..=100 {
             let at = point(&CURVE, f64::from(step) / 100.0);
-            let nearest = (0..=2000).map(|u| (point(&cubic, f64::from(u) / 2000.0) - at).length()).fold(f64::MAX, f64::min);
+            let nearest =
+                (0..=2000).map(|u| (point(&cubic, f64::from(u) / 2000.0) - at).length()).fold(f64::MAX, f64::min);
             assert!(nearest < 0.02);
         }
     }

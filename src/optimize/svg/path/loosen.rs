@@ -16,7 +16,8 @@ pub(super) fn loosen(path: &Path, tolerance: f64) -> Path {
             start = *to;
             rest = &rest[1..];
         }
-        let len = rest.iter().position(|segment| matches!(segment, Segment::Move(_) | Segment::Close)).unwrap_or(rest.len());
+        let len =
+            rest.iter().position(|segment| matches!(segment, Segment::Move(_) | Segment::Close)).unwrap_or(rest.len());
         subpath(start, &rest[..len], &grid, &mut segments);
         rest = &rest[len..];
         if rest.first() == Some(&Segment::Close) {

@@ -148,7 +148,11 @@ impl Path {
     /// Numbers are relative to the point as written, so errors never add up. Control points may stray further than `tolerance` where the curve
     /// does not (unless `keep.vertices`).
     pub(crate) fn write(&self, tolerance: f64, keep: Keep) -> String {
-        if keep.fill_only() { write::write(&loosen::loosen(self, tolerance), tolerance, keep) } else { write::write(self, tolerance, keep) }
+        if keep.fill_only() {
+            write::write(&loosen::loosen(self, tolerance), tolerance, keep)
+        } else {
+            write::write(self, tolerance, keep)
+        }
     }
 
     /// A path of fewer segments whose every point lies within `tolerance` (per axis) of this one's, and the other way round.

@@ -94,7 +94,9 @@ impl Writer {
         let mut between = [Point::ZERO; RUN];
         let mut before = self.steps[at];
         for count in 1..RUN {
-            let Some(&next) = self.steps.get(at + count).filter(|next| matches!(next.segment, Segment::Line(_))) else { return };
+            let Some(&next) = self.steps.get(at + count).filter(|next| matches!(next.segment, Segment::Line(_))) else {
+                return;
+            };
             between[count - 1] = before.to;
             let (first, second) = (before.to - before.from, next.to - next.from);
             // A corner shows as a join.
@@ -197,7 +199,9 @@ impl Writer {
 
     /// Whether the cubic as written stays within the tolerance of the true one.
     fn fits(&self, cubic: &[Point; 4], written: &[Point; 4]) -> bool {
-        if self.keep.vertices && (written[1] - cubic[1]).reach().max((written[2] - cubic[2]).reach()) > self.tolerance * (1.0 + 1e-9) {
+        if self.keep.vertices
+            && (written[1] - cubic[1]).reach().max((written[2] - cubic[2]).reach()) > self.tolerance * (1.0 + 1e-9)
+        {
             return false;
         }
         let off = [0, 1, 2, 3].map(|place| written[place] - cubic[place]);
@@ -205,7 +209,14 @@ impl Writer {
     }
 
     /// Takes a digit from both numbers of control point `which` (1 or 2) where the curve stays within the tolerance.
-    fn relax(&self, cubic: &[Point; 4], base: Point, written: &mut [Point; 4], numbers: &mut [[Decimal; 2]; 2], which: usize) {
+    fn relax(
+        &self,
+        cubic: &[Point; 4],
+        base: Point,
+        written: &mut [Point; 4],
+        numbers: &mut [[Decimal; 2]; 2],
+        which: usize,
+    ) {
         if self.keep.vertices {
             return;
         }
@@ -222,7 +233,14 @@ impl Writer {
         }
     }
 
-    fn coarser(&self, truth: f64, base: f64, number: Decimal, errors: &mut [f64; 4], which: usize) -> Option<(Decimal, f64)> {
+    fn coarser(
+        &self,
+        truth: f64,
+        base: f64,
+        number: Decimal,
+        errors: &mut [f64; 4],
+        which: usize,
+    ) -> Option<(Decimal, f64)> {
         let coarse = Grid::coarser(truth - base, number)?;
         let value = base + coarse.value();
         errors[which] = value - truth;
@@ -243,15 +261,21 @@ impl Writer {
                 self.offer(at + 1, &draft);
             }
             let (mut numbers, mut near) = self.place_point(control, base);
-            if !matches!(self.steps[at].segment, Segment::Quad(..)) && !self.fits(cubic, &raised(state.at, near, point)) {
+            if !matches!(self.steps[at].segment, Segment::Quad(..)) && !self.fits(cubic, &raised(state.at, near, point))
+            {
                 continue;
             }
             for axis in [0, 1] {
                 let truth = if axis == 0 { control.x - base.x } else { control.y - base.y };
                 let Some(number) = Grid::coarser(truth, numbers[axis]) else { continue };
                 let mut moved = near;
-                if axis == 0 { moved.x = base.x + number.value() } else { moved.y = base.y + number.value() }
-                if (moved - control).reach() < 5.0 * self.tolerance && self.fits(cubic, &raised(state.at, moved, point)) {
+                if axis == 0 {
+                    moved.x = base.x + number.value()
+                } else {
+                    moved.y = base.y + number.value()
+                }
+                if (moved - control).reach() < 5.0 * self.tolerance && self.fits(cubic, &raised(state.at, moved, point))
+                {
                     (numbers[axis], near) = (number, moved);
                 }
             }
@@ -278,7 +302,12 @@ impl Writer {
     }
 
     /// Radii, rotation and end; more digits at the end where the arc needs them, as one of nearly half a turn does.
-    fn arc_numbers(&self, from: Point, round: &Round, base: Point) -> Option<([Decimal; 3], bool, [Decimal; 2], Point)> {
+    fn arc_numbers(
+        &self,
+        from: Point,
+        round: &Round,
+        base: Point,
+    ) -> Option<([Decimal; 3], bool, [Decimal; 2], Point)> {
         for share in [1.0, 1e-1, 1e-2, 1e-4, 1e-6, 1e-8] {
             // With more digits the arc moves as its start did, whole: the ends of one that is nearly a circle lie close together.
             let (grid, to) = match share {

@@ -4,7 +4,8 @@ use super::{Arc, Path, Point, Segment};
 
 /// Reads path data; `None` where they break the grammar or hold a number that is not finite.
 pub(super) fn read(data: &str) -> Option<Path> {
-    let mut reader = Reader { data, at: 0, point: Point::ZERO, start: Point::ZERO, control: None, segments: Vec::new() };
+    let mut reader =
+        Reader { data, at: 0, point: Point::ZERO, start: Point::ZERO, control: None, segments: Vec::new() };
     reader.spaces();
     if &data[reader.at..] == "none" {
         return Some(Path::default());
@@ -220,7 +221,10 @@ mod tests {
     #[test]
     fn numbers_need_no_separators_where_they_cannot_run_together() {
         assert_eq!(ends("M1.5.5-2-3"), Some(vec![(1.5, 0.5), (-2.0, -3.0)]));
-        assert_eq!(ends(" m 1e-1 , +2E1l.5-1e2h3v-4 "), Some(vec![(0.1, 20.0), (0.6, -80.0), (3.6, -80.0), (3.6, -84.0)]));
+        assert_eq!(
+            ends(" m 1e-1 , +2E1l.5-1e2h3v-4 "),
+            Some(vec![(0.1, 20.0), (0.6, -80.0), (3.6, -80.0), (3.6, -84.0)])
+        );
     }
 
     #[test]
@@ -254,7 +258,21 @@ mod tests {
 
     #[test]
     fn data_in_error_are_refused() {
-        for data in ["L1 1", "M", "M1", "M1 2,", "M,1 2", "M1 2 3", "M1 2X", "M1 2L3 4 5", "M0 0a1 1 0 2 0 5 5", "M1. 2", "M1e999 0", "M1 2é", "M1 2z3 4"] {
+        for data in [
+            "L1 1",
+            "M",
+            "M1",
+            "M1 2,",
+            "M,1 2",
+            "M1 2 3",
+            "M1 2X",
+            "M1 2L3 4 5",
+            "M0 0a1 1 0 2 0 5 5",
+            "M1. 2",
+            "M1e999 0",
+            "M1 2é",
+            "M1 2z3 4",
+        ] {
             assert_eq!(read(data), None, "{data}");
         }
     }

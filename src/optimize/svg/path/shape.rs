@@ -47,7 +47,8 @@ impl Path {
         if !(rx > 0.0 && ry > 0.0) {
             return Self::default();
         }
-        let arc = |x: f64| Segment::Arc(Arc { rx, ry, rotation: 0.0, large: false, sweep: true, to: Point::new(x, cy) });
+        let arc =
+            |x: f64| Segment::Arc(Arc { rx, ry, rotation: 0.0, large: false, sweep: true, to: Point::new(x, cy) });
         Self { segments: vec![Segment::Move(Point::new(cx + rx, cy)), arc(cx - rx), arc(cx + rx), Segment::Close] }
     }
 

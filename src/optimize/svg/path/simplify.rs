@@ -191,7 +191,11 @@ struct Ends {
 /// `None` for a segment without extent, and for arcs.
 fn ends(&(from, segment): &(Point, Segment)) -> Option<Ends> {
     let unit = |candidates: [Point; 3]| {
-        candidates.into_iter().map(|v| (v, v.length())).find(|(_, length)| *length > 0.0).map(|(v, length)| (v * (1.0 / length), length))
+        candidates
+            .into_iter()
+            .map(|v| (v, v.length()))
+            .find(|(_, length)| *length > 0.0)
+            .map(|(v, length)| (v * (1.0 / length), length))
     };
     let curve = cubic(from, &segment);
     let [p0, p1, p2, p3] = match (curve, segment) {

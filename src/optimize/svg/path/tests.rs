@@ -95,7 +95,8 @@ fn written_paths_read_back_within_the_tolerance_vertex_by_vertex() {
                     assert!(off.reach() <= tolerance * (1.0 + 1e-6), "{off:?} at {step} of {segment:?} as {found:?}");
                 }
             } else if let (Segment::Arc(arc), Segment::Arc(read)) = (segment, found)
-                && let (Some(truth), Some(drawn)) = (ellipse::Ellipse::new(from, &arc), ellipse::Ellipse::new(found_from, &read))
+                && let (Some(truth), Some(drawn)) =
+                    (ellipse::Ellipse::new(from, &arc), ellipse::Ellipse::new(found_from, &read))
                 && tolerance < 0.02 * truth.rx.min(truth.ry)
             {
                 for sample in truth.samples() {
@@ -222,6 +223,19 @@ fn circles_drawn_as_one_arc_stay_circles() {
         assert!((bound - expected).abs() < 0.11 || (bound - expected + 10.0).abs() < 0.11, "{bounds:?} of {text}");
     }
     assert!((bounds[3] - bounds[1] - 10.0).abs() < 0.1);
+}
+
+#[test]
+fn long_paths_are_written_whole() {
+    let mut segments = vec![Segment::Move(Point::ZERO)];
+    segments.extend((0..120_000).map(|x| Segment::Line(Point::new(f64::from(x) * 1.37, f64::from(x % 89 * 7 % 31)))));
+    let path = Path { segments };
+    let back = Path::parse(&path.write(0.05, Keep::ALL)).expect("path data");
+    assert_eq!(back.segments.len(), path.segments.len());
+    for (segment, found) in path.segments.iter().zip(&back.segments) {
+        let (Some(a), Some(b)) = (segment.end(), found.end()) else { continue };
+        assert!((a - b).reach() < 0.0501);
+    }
 }
 
 #[test]

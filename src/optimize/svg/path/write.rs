@@ -4,12 +4,17 @@
 //! letter that need not be repeated, and the control point that a smooth curve would reflect. At each vertex the few cheapest states stay (a
 //! beam); `options` has the ways on from one.
 
-use super::arcs::{Round, rounds};
 use super::number::{Decimal, Grid, Tail};
-use super::{Keep, Path, Point, Segment};
+use super::{Keep, Path, Point, Segment, arcs};
 
 /// States kept at each vertex.
 const BEAM: usize = 4;
+
+/// Beams at once: more than one command goes past.
+const AHEAD: usize = 32;
+
+/// Commands that wait to be chosen among, at most.
+const WAITING: usize = 1 << 16;
 
 /// A state dearer than the best by this much cannot catch up by a letter and a separator.
 const LAG: u32 = 3;
@@ -17,13 +22,18 @@ const LAG: u32 = 3;
 pub(super) fn write(path: &Path, tolerance: f64, keep: Keep) -> String {
     let mut writer = Writer::new(path, tolerance, keep);
     for at in 0..writer.steps.len() {
-        let beam = std::mem::take(&mut writer.beams[at]);
-        let round = writer.rounds.get_mut(at).and_then(Option::take);
+        writer.settle(at);
+        let beam = std::mem::take(&mut writer.beams[at % AHEAD]);
+        let round = arcs::round(&writer.steps[at..], tolerance, keep);
         for state in &beam.states[..beam.len] {
-            writer.expand(at, state, round.as_deref());
+            writer.expand(at, state, round.as_ref());
         }
     }
-    writer.text()
+    let end = writer.beams[writer.steps.len() % AHEAD];
+    if let Some(best) = end.best() {
+        writer.spell(best);
+    }
+    writer.text
 }
 
 /// A segment with its true ends.
@@ -78,6 +88,12 @@ struct Beam {
 impl Default for Beam {
     fn default() -> Self {
         Self { states: [FIRST; BEAM], len: 0 }
+    }
+}
+
+impl Beam {
+    fn best(&self) -> Option<&State> {
+        self.states[..self.len].iter().min_by_key(|state| state.cost)
     }
 }
 
@@ -146,10 +162,11 @@ pub(super) struct Writer {
     pub(super) grid: Grid,
     pub(super) tolerance: f64,
     pub(super) keep: Keep,
-    /// Of each segment: the arc that it, with some after it, is or could be.
-    rounds: Vec<Option<Box<Round>>>,
     nodes: Vec<Node>,
-    beams: Vec<Beam>,
+    /// Of the vertices ahead, each at its number modulo `AHEAD`.
+    beams: [Beam; AHEAD],
+    text: String,
+    tail: Tail,
 }
 
 impl Writer {
@@ -169,10 +186,30 @@ impl Writer {
         if matches!(steps.last(), Some(Step { segment: Segment::Move(_), .. })) && !keep.vertices {
             steps.pop();
         }
-        let rounds = rounds(&steps, tolerance, keep);
-        let mut beams = vec![Beam::default(); steps.len() + 1];
+        let mut beams = [Beam::default(); AHEAD];
         beams[0].len = 1;
-        Self { grid: Grid::new(tolerance), tolerance, keep, rounds, nodes: Vec::with_capacity(steps.len() * 4), beams, steps }
+        Self {
+            grid: Grid::new(tolerance),
+            tolerance,
+            keep,
+            nodes: Vec::new(),
+            beams,
+            steps,
+            text: String::new(),
+            tail: Tail::Open,
+        }
+    }
+
+    /// Decides for the best way so far where too many wait, so that memory stays small.
+    fn settle(&mut self, at: usize) {
+        let beam = self.beams[at % AHEAD];
+        let Some(best) = beam.best().filter(|_| self.nodes.len() > WAITING) else { return };
+        self.spell(best);
+        self.nodes.clear();
+        self.beams = [Beam::default(); AHEAD];
+        let beam = &mut self.beams[at % AHEAD];
+        beam.states[0] = State { node: u32::MAX, ..*best };
+        beam.len = 1;
     }
 
     /// Hands in a command that leads to vertex `to`.
@@ -181,14 +218,14 @@ impl Writer {
         if let Some(slot) = self.slot(to, &state) {
             state.node = self.nodes.len() as u32;
             self.nodes.push(draft.node);
-            self.beams[to].states[slot] = state;
+            self.beams[to % AHEAD].states[slot] = state;
         }
     }
 
     /// Hands in a state that reaches vertex `to` without a command.
     pub(super) fn pass(&mut self, to: usize, state: &State) {
         if let Some(slot) = self.slot(to, state) {
-            self.beams[to].states[slot] = *state;
+            self.beams[to % AHEAD].states[slot] = *state;
         }
     }
 
@@ -196,7 +233,7 @@ impl Writer {
     fn slot(&mut self, to: usize, state: &State) -> Option<usize> {
         // Sums of decimals differ in their last bits.
         let same_point = self.tolerance * 1e-3;
-        let beam = &mut self.beams[to];
+        let beam = &mut self.beams[to % AHEAD];
         let (mut worst, mut best) = (0, u32::MAX);
         for (slot, other) in beam.states[..beam.len].iter().enumerate() {
             if (other.at - state.at).reach() <= same_point && (other.start - state.start).reach() <= same_point {
@@ -224,26 +261,17 @@ impl Writer {
         (state.cost < beam.states[worst].cost).then_some(worst)
     }
 
-    fn text(self) -> String {
-        let Some(last) = self.beams.last().filter(|beam| beam.len > 0) else { return String::new() };
-        let mut best = &last.states[0];
-        for state in &last.states[1..last.len] {
-            if state.cost < best.cost {
-                best = state;
-            }
-        }
+    /// Appends the commands that led to `state`.
+    fn spell(&mut self, state: &State) {
         let mut chain = Vec::new();
-        let mut node = best.node;
+        let mut node = state.node;
         while let Some(found) = self.nodes.get(node as usize) {
             chain.push(node);
             node = found.before;
         }
-        let mut text = String::with_capacity(best.cost as usize);
-        let mut tail = Tail::Open;
         for node in chain.iter().rev() {
-            tail = self.nodes[*node as usize].append(tail, &mut text);
+            self.tail = self.nodes[*node as usize].append(self.tail, &mut self.text);
         }
-        text
     }
 }
 
