@@ -98,7 +98,7 @@ impl Round {
         let (rx, ry) = (self.rx * growth, self.ry * growth);
         let chord = (to - from).length();
         // A radius that is too small makes half a circle.
-        let half = (circle && chord > 1.98 * rx && chord > 2.0).then(|| [Decimal::ONE, Decimal::ONE, Decimal::ZERO]);
+        let half = (circle && chord > 1.98 * rx && chord > 2.0).then_some([Decimal::ONE, Decimal::ONE, Decimal::ZERO]);
         let tries = FACTORS[..if self.exact { FACTORS.len() } else { ROUGH }].iter().map(|factor| {
             let grid = Grid::new(tolerance * factor);
             let turned = Grid::new(DEGREES * tolerance * factor / rx.max(ry));

@@ -26,7 +26,7 @@ pub(super) fn extremes([e0, e1, e2, e3]: [f64; 4]) -> [Option<f64>; 2] {
     let (a, b, c) = (e3 - e0 + 3.0 * (e1 - e2), 2.0 * (e0 - 2.0 * e1 + e2), e1 - e0);
     let inside = |u: f64| (u > 0.0 && u < 1.0).then_some(u);
     let root = b * b - 4.0 * a * c;
-    if !(root >= 0.0) {
+    if root < 0.0 {
         return [None, None];
     }
     // The form without cancellation.

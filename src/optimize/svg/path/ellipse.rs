@@ -159,7 +159,7 @@ pub(super) fn direction(degrees: f64) -> Point {
 /// The angle of a vector in degrees, -180 to 180.
 pub(super) fn angle(vector: Point) -> f64 {
     let length = vector.length();
-    if !(length > 0.0) {
+    if length == 0.0 {
         return 0.0;
     }
     let unit = vector * (1.0 / length);

@@ -57,7 +57,7 @@ fn squares(points: &[Point], shares: &[f64], leave: Point, arrive: Point) -> Opt
         x1 += a1.dot(rest);
     }
     let det = c00 * c11 - c01 * c01;
-    if !(det > 1e-12 * c00 * c11) {
+    if det <= 1e-12 * c00 * c11 {
         return None;
     }
     let (alpha, beta) = ((x0 * c11 - x1 * c01) / det, (x1 * c00 - x0 * c01) / det);

@@ -206,7 +206,7 @@ impl Grid {
     /// The decimal of the fewest characters within the tolerance of `value`.
     pub(crate) fn nearest(&self, value: f64) -> Decimal {
         let scaled = value * self.scale;
-        if !(scaled.abs() < EXACT) || self.reach == 0.0 {
+        if scaled.abs() >= EXACT || self.reach == 0.0 {
             return Decimal::exact(value);
         }
         let (mut mantissa, mut decimals) = (round(scaled), self.decimals);
@@ -221,6 +221,15 @@ impl Grid {
             mantissa = coarse;
         }
         if mantissa == 0 { Decimal::ZERO } else { Decimal { mantissa, decimals } }
+    }
+
+    /// The other neighbour of `value` among numbers of as many decimals as `first`, if it is within the tolerance too.
+    pub(crate) fn second(&self, value: f64, first: Decimal) -> Option<Decimal> {
+        let scale = scale_of(first.decimals)?;
+        let scaled = value * scale;
+        let mantissa = first.mantissa + if scaled > first.mantissa as f64 { 1 } else { -1 };
+        let off = (mantissa as f64 - scaled).abs() * (self.scale / scale);
+        (off <= self.reach && mantissa % 10 != 0).then_some(Decimal { mantissa, decimals: first.decimals })
     }
 
     /// The number nearest to `value` with one decimal fewer than `number`, whatever the tolerance.

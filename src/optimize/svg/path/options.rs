@@ -63,18 +63,33 @@ impl Writer {
         ([x, y], base + Point::new(x.value(), y.value()))
     }
 
+    /// The shortest numbers for a point, and their neighbours within the tolerance: what follows may start better from those.
+    fn places(&self, point: Point, base: Point) -> [Option<([Decimal; 2], Point)>; 4] {
+        let off = point - base;
+        let (numbers, first) = self.place_point(point, base);
+        let [x, y] = [self.grid.second(off.x, numbers[0]), self.grid.second(off.y, numbers[1])];
+        let place = |x: Decimal, y: Decimal| ([x, y], base + Point::new(x.value(), y.value()));
+        [
+            Some((numbers, first)),
+            x.map(|x| place(x, numbers[1])),
+            y.map(|y| place(numbers[0], y)),
+            x.zip(y).map(|(x, y)| place(x, y)),
+        ]
+    }
+
     fn moves(&mut self, at: usize, state: &State, to: Point) {
         if state.last == 0 && at > 0 && state.at == state.start && self.near(state.at, to) && !self.keep.vertices {
             self.pass(at + 1, state); // A closed subpath's start is where the point is already.
         }
         for (letter, base) in [(b'm', state.at), (b'M', Point::ZERO)] {
-            let mut draft = Draft::new(state, letter);
-            let (numbers, point) = self.place_point(to, base);
-            draft.push_pair(numbers);
-            draft.state.at = point;
-            draft.state.start = point;
-            draft.state.last = letter - 1;
-            self.offer(at + 1, &draft);
+            for (numbers, point) in self.places(to, base).into_iter().flatten() {
+                let mut draft = Draft::new(state, letter);
+                draft.push_pair(numbers);
+                draft.state.at = point;
+                draft.state.start = point;
+                draft.state.last = letter - 1;
+                self.offer(at + 1, &draft);
+            }
         }
     }
 
@@ -122,30 +137,28 @@ impl Writer {
         let limit = self.tolerance * (1.0 + 1e-9);
         let (level, upright) = ((to.y - at.y).abs() <= limit, (to.x - at.x).abs() <= limit);
         for (base, [line, across, down]) in [(at, [b'l', b'h', b'v']), (Point::ZERO, [b'L', b'H', b'V'])] {
-            let ([x, y], point) = self.place_point(to, base);
-            let (letter, point) = match (level, upright) {
-                (true, _) => (across, Point::new(point.x, at.y)),
-                (_, true) => (down, Point::new(at.x, point.y)),
-                _ => (line, point),
-            };
-            if !fits(at, point) {
-                continue;
-            }
-            let mut draft = Draft::new(state, letter);
-            if letter != down {
-                draft.push(x);
-            }
-            if letter != across {
-                draft.push(y);
-            }
-            draft.state.at = point;
-            self.offer(end, &draft);
-            // Where `l` need not be repeated it may cost as much, and leave more ways on.
-            if letter != line && state.last == line {
-                let mut draft = Draft::new(state, line);
-                draft.push_pair([x, y]);
-                draft.state.at = base + Point::new(x.value(), y.value());
-                if fits(at, draft.state.at) {
+            for ([x, y], spot) in self.places(to, base).into_iter().flatten() {
+                let (letter, point) = match (level, upright) {
+                    (true, _) => (across, Point::new(spot.x, at.y)),
+                    (_, true) => (down, Point::new(at.x, spot.y)),
+                    _ => (line, spot),
+                };
+                if fits(at, point) {
+                    let mut draft = Draft::new(state, letter);
+                    if letter != down {
+                        draft.push(x);
+                    }
+                    if letter != across {
+                        draft.push(y);
+                    }
+                    draft.state.at = point;
+                    self.offer(end, &draft);
+                }
+                // Where `l` need not be repeated it may cost as much, and leave more ways on.
+                if letter != line && state.last == line && fits(at, spot) {
+                    let mut draft = Draft::new(state, line);
+                    draft.push_pair([x, y]);
+                    draft.state.at = spot;
                     self.offer(end, &draft);
                 }
             }
@@ -165,35 +178,50 @@ impl Writer {
             self.line_if(at + 1, state, to, |from, point| flat(from, point, cubic, tolerance));
         }
         let span = (c1 - p0).reach().max((c2 - p0).reach()).max((to - p0).reach());
-        for (base, letter, smooth) in [(state.at, b'c', b's'), (Point::ZERO, b'C', b'S')] {
+        for (base, letters) in [(state.at, [b'c', b's']), (Point::ZERO, [b'C', b'S'])] {
             // Far from the origin of coordinates absolute numbers have two digits more each.
-            if letter == b'C' && p0.x.abs().min(p0.y.abs()) > FAR * span {
+            if base == Point::ZERO && p0.x.abs().min(p0.y.abs()) > FAR * span {
                 break;
             }
-            let (end, point) = self.place_point(to, base);
-            let (first, first_at) = self.place_point(c1, base);
-            let (second, second_at) = self.place_point(c2, base);
-            let mut written = [state.at, first_at, second_at, point];
+            for end in self.places(to, base).into_iter().flatten() {
+                self.cubic_to(at, state, cubic, base, letters, end);
+            }
+        }
+    }
+
+    /// The cubic with `end` as numbers and point.
+    fn cubic_to(
+        &mut self,
+        at: usize,
+        state: &State,
+        cubic: &[Point; 4],
+        base: Point,
+        letters: [u8; 2],
+        end: ([Decimal; 2], Point),
+    ) {
+        let (end, point) = end;
+        let (first, first_at) = self.place_point(cubic[1], base);
+        let (second, second_at) = self.place_point(cubic[2], base);
+        let mut written = [state.at, first_at, second_at, point];
+        let mut numbers = [first, second];
+        self.relax(cubic, base, &mut written, &mut numbers, 1);
+        self.relax(cubic, base, &mut written, &mut numbers, 2);
+        let mut draft = Draft::new(state, letters[0]);
+        numbers.into_iter().chain([end]).for_each(|pair| draft.push_pair(pair));
+        draft.state.at = point;
+        draft.bend(Curve::Cubic, written[2]);
+        self.offer(at + 1, &draft);
+        let reflected = if state.curve == Curve::Cubic { state.at * 2.0 - state.control } else { state.at };
+        let mut written = [state.at, reflected, second_at, point];
+        if self.fits(cubic, &written) {
             let mut numbers = [first, second];
-            self.relax(cubic, base, &mut written, &mut numbers, 1);
             self.relax(cubic, base, &mut written, &mut numbers, 2);
-            let mut draft = Draft::new(state, letter);
-            numbers.into_iter().chain([end]).for_each(|pair| draft.push_pair(pair));
+            let mut draft = Draft::new(state, letters[1]);
+            draft.push_pair(numbers[1]);
+            draft.push_pair(end);
             draft.state.at = point;
             draft.bend(Curve::Cubic, written[2]);
             self.offer(at + 1, &draft);
-            let reflected = if state.curve == Curve::Cubic { state.at * 2.0 - state.control } else { state.at };
-            let mut written = [state.at, reflected, second_at, point];
-            if self.fits(cubic, &written) {
-                let mut numbers = [first, second];
-                self.relax(cubic, base, &mut written, &mut numbers, 2);
-                let mut draft = Draft::new(state, smooth);
-                draft.push_pair(numbers[1]);
-                draft.push_pair(end);
-                draft.state.at = point;
-                draft.bend(Curve::Cubic, written[2]);
-                self.offer(at + 1, &draft);
-            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Arc, Path, Point, Segment};
 
-/// Reads path data; `None` where they break the grammar or hold a number that is not finite.
+/// Reads path data; `None` where they break the grammar or hold a number of 1e30 or more.
 pub(super) fn read(data: &str) -> Option<Path> {
     let mut reader =
         Reader { data, at: 0, point: Point::ZERO, start: Point::ZERO, control: None, segments: Vec::new() };
@@ -182,7 +182,7 @@ impl Reader<'_> {
         } else {
             self.data[from..self.at].parse::<f64>().ok()?
         };
-        value.is_finite().then_some(value)
+        (value.abs() < LARGEST).then_some(value)
     }
 
     fn digits(&mut self, mantissa: &mut u64) -> usize {
@@ -207,6 +207,9 @@ impl Reader<'_> {
         digits > 0
     }
 }
+
+/// Renderers count in single precision, which sums of larger numbers leave.
+const LARGEST: f64 = 1e30;
 
 const TENS: [f64; 16] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
@@ -270,6 +273,7 @@ mod tests {
             "M0 0a1 1 0 2 0 5 5",
             "M1. 2",
             "M1e999 0",
+            "M1e30 0",
             "M1 2é",
             "M1 2z3 4",
         ] {
