@@ -131,6 +131,35 @@ impl Keep {
     }
 }
 
+/// A tolerance of this part of the asked one changes no number that was written for that.
+const EXACTLY: f64 = 1e-5;
+
+/// Times that data are written again, exactly, while they get shorter.
+const AGAIN: usize = 16;
+
+/// Path data shorter than `data` that draw the same within `tolerance`, simplified first within `simplify` if given; `None` where there are none
+/// or `data` break the grammar.
+///
+/// Data of no more decimals than the tolerance asks for are only written anew, exactly: what this returns is not shortened further by a second
+/// pass, whose errors would add to the first one's.
+pub(crate) fn shorten(data: &str, tolerance: f64, simplify: Option<f64>, keep: Keep) -> Option<String> {
+    let path = Path::parse(data)?;
+    let exact = tolerance * EXACTLY;
+    let mut text = match (read::settled(data, tolerance), simplify) {
+        (true, _) => path.write(exact, keep),
+        (false, None) => path.write(tolerance, keep),
+        (false, Some(simplify)) => path.simplify(simplify, keep).write(tolerance, keep),
+    };
+    for _ in 0..AGAIN {
+        let again = Path::parse(&text)?.write(exact, keep);
+        if again.len() >= text.len() {
+            break;
+        }
+        text = again;
+    }
+    (text.len() < data.len()).then_some(text)
+}
+
 /// A path of absolute segments.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Path {

@@ -203,6 +203,11 @@ impl Grid {
         Self { decimals, scale, reach: tolerance * scale * (1.0 + 1e-9) }
     }
 
+    /// Digits after the point that numbers need at most.
+    pub(crate) fn decimals(&self) -> i32 {
+        i32::from(self.decimals)
+    }
+
     /// The decimal of the fewest characters within the tolerance of `value`.
     pub(crate) fn nearest(&self, value: f64) -> Decimal {
         let scaled = value * self.scale;
