@@ -145,14 +145,16 @@ const AGAIN: usize = 16;
 pub(crate) fn shorten(data: &str, tolerance: f64, simplify: Option<f64>, keep: Keep) -> Option<String> {
     let path = Path::parse(data)?;
     let exact = tolerance * EXACTLY;
+    let digits = number::Grid::new(tolerance).decimals();
     let mut text = match (read::settled(data, tolerance), simplify) {
-        (true, _) => path.write(exact, keep),
+        (true, _) => data.to_owned(),
         (false, None) => path.write(tolerance, keep),
         (false, Some(simplify)) => path.simplify(simplify, keep).write(tolerance, keep),
     };
     for _ in 0..AGAIN {
-        let again = Path::parse(&text)?.write(exact, keep);
-        if again.len() >= text.len() {
+        let again = Path::parse(&text)?.write_in(exact, keep, digits);
+        // A quadratic for a cubic may take a digit more, and the next pass would see room to round it.
+        if again.len() >= text.len() || !read::settled(&again, tolerance) {
             break;
         }
         text = again;
@@ -177,10 +179,14 @@ impl Path {
     /// Numbers are relative to the point as written, so errors never add up. Control points may stray further than `tolerance` where the curve
     /// does not (unless `keep.vertices`).
     pub(crate) fn write(&self, tolerance: f64, keep: Keep) -> String {
+        self.write_in(tolerance, keep, i32::MAX)
+    }
+
+    fn write_in(&self, tolerance: f64, keep: Keep, digits: i32) -> String {
         if keep.fill_only() {
-            write::write(&loosen::loosen(self, tolerance), tolerance, keep)
+            write::write(&loosen::loosen(self, tolerance), tolerance, keep, digits)
         } else {
-            write::write(self, tolerance, keep)
+            write::write(self, tolerance, keep, digits)
         }
     }
 

@@ -76,6 +76,10 @@ impl Decimal {
         }
     }
 
+    pub(crate) fn decimals(self) -> i32 {
+        i32::from(self.decimals)
+    }
+
     fn digits(self) -> usize {
         self.mantissa.unsigned_abs().checked_ilog10().map_or(1, |log| log as usize + 1)
     }
