@@ -1,0 +1,402 @@
+//! The ways to write one segment, or several as one.
+
+use super::arcs::Round;
+use super::curve::{raised, within};
+use super::number::{Decimal, Grid};
+use super::write::{Curve, Draft, State, Step, Writer};
+use super::{Point, Segment};
+
+/// As many lines are tried as one.
+const RUN: usize = 8;
+
+/// A curve of a size this small against its coordinates is not worth trying absolute.
+const FAR: f64 = 50.0;
+
+impl Writer {
+    /// Offers all ways on from `state`, which has the path up to segment `at` written.
+    pub(super) fn expand(&mut self, at: usize, state: &State, round: Option<&Round>) {
+        let step = self.steps[at];
+        if self.skip(at, state) {
+            self.pass(at + 1, state);
+        }
+        match step.segment {
+            Segment::Move(to) => self.moves(at, state, to),
+            Segment::Close => self.close(at, state),
+            Segment::Line(_) => self.lines(at, state),
+            Segment::Quad(control, to) => self.quad(at, state, &raised(step.from, control, to), control),
+            Segment::Cubic(c1, c2, to) => self.cubic(at, state, &[step.from, c1, c2, to]),
+            Segment::Arc(_) => {}
+        }
+        if let Some(round) = round {
+            self.arc(at, state, round);
+        }
+    }
+
+    fn near(&self, a: Point, b: Point) -> bool {
+        (a - b).reach() <= self.tolerance * (1.0 + 1e-9)
+    }
+
+    /// Whether segment `at` may be left out: what it draws is drawn anyway, or lies within the tolerance of the point.
+    fn skip(&self, at: usize, state: &State) -> bool {
+        if self.keep.vertices {
+            return false;
+        }
+        let Step { from, to, segment } = self.steps[at];
+        let next = self.steps.get(at + 1);
+        let closing = next.is_some_and(|next| next.segment == Segment::Close);
+        let last = next.is_none_or(|next| matches!(next.segment, Segment::Move(_)));
+        let free = self.keep.fill_only();
+        match segment {
+            Segment::Line(_) if closing && to == next.map_or(from, |next| next.to) && from != to => true,
+            Segment::Line(_) if free && (last || closing) && self.near(state.start, to) => true,
+            Segment::Close if free && last => true,
+            Segment::Move(_) | Segment::Close | Segment::Arc(_) => false,
+            _ if !free || !self.near(state.at, from) || !self.near(state.at, to) => false,
+            Segment::Line(_) => true,
+            Segment::Quad(control, _) => self.near(state.at, control),
+            Segment::Cubic(c1, c2, _) => self.near(state.at, c1) && self.near(state.at, c2),
+        }
+    }
+
+    fn place_point(&self, point: Point, base: Point) -> ([Decimal; 2], Point) {
+        let (x, y) = (self.grid.nearest(point.x - base.x), self.grid.nearest(point.y - base.y));
+        ([x, y], base + Point::new(x.value(), y.value()))
+    }
+
+    /// The shortest numbers for a point, and their neighbours within the tolerance: what follows may start better from those.
+    fn places(&self, point: Point, base: Point) -> [Option<([Decimal; 2], Point)>; 4] {
+        let off = point - base;
+        let (numbers, first) = self.place_point(point, base);
+        let [x, y] = [self.grid.second(off.x, numbers[0]), self.grid.second(off.y, numbers[1])];
+        let place = |x: Decimal, y: Decimal| ([x, y], base + Point::new(x.value(), y.value()));
+        [
+            Some((numbers, first)),
+            x.map(|x| place(x, numbers[1])),
+            y.map(|y| place(numbers[0], y)),
+            x.zip(y).map(|(x, y)| place(x, y)),
+        ]
+    }
+
+    fn moves(&mut self, at: usize, state: &State, to: Point) {
+        if state.last == 0 && at > 0 && state.at == state.start && self.near(state.at, to) && !self.keep.vertices {
+            self.pass(at + 1, state); // A closed subpath's start is where the point is already.
+        }
+        for (letter, base) in [(b'm', state.at), (b'M', Point::ZERO)] {
+            for (numbers, point) in self.places(to, base).into_iter().flatten() {
+                let mut draft = Draft::new(state, letter);
+                draft.push_pair(numbers);
+                draft.state.at = point;
+                draft.state.start = point;
+                draft.state.last = letter - 1;
+                self.offer(at + 1, &draft);
+            }
+        }
+    }
+
+    fn close(&mut self, at: usize, state: &State) {
+        let mut draft = Draft::new(state, b'z');
+        draft.state.at = state.start;
+        draft.state.last = 0;
+        self.offer(at + 1, &draft);
+    }
+
+    /// The line at `at`, alone and together with lines that follow.
+    fn lines(&mut self, at: usize, state: &State) {
+        self.line_to(at + 1, state, self.steps[at].to, &[]);
+        if self.keep.vertices {
+            return;
+        }
+        let mut between = [Point::ZERO; RUN];
+        let mut before = self.steps[at];
+        for count in 1..RUN {
+            let Some(&next) = self.steps.get(at + count).filter(|next| matches!(next.segment, Segment::Line(_))) else {
+                return;
+            };
+            between[count - 1] = before.to;
+            let (first, second) = (before.to - before.from, next.to - next.from);
+            // A corner shows as a join.
+            if self.keep.stroke && first.dot(second) < 0.99 * first.length() * second.length() {
+                return;
+            }
+            if !along(self.steps[at].from, next.to, &between[..count], self.tolerance) {
+                return;
+            }
+            self.line_to(at + count + 1, state, next.to, &between[..count]);
+            before = next;
+        }
+    }
+
+    /// A line from the state's point to the true point `to`, which is vertex `end`, past the points `between`.
+    fn line_to(&mut self, end: usize, state: &State, to: Point, between: &[Point]) {
+        let tolerance = self.tolerance;
+        self.line_if(end, state, to, |from, to| along(from, to, between, tolerance));
+    }
+
+    fn line_if(&mut self, end: usize, state: &State, to: Point, fits: impl Fn(Point, Point) -> bool) {
+        let at = state.at;
+        let limit = self.tolerance * (1.0 + 1e-9);
+        let (level, upright) = ((to.y - at.y).abs() <= limit, (to.x - at.x).abs() <= limit);
+        for (base, [line, across, down]) in [(at, [b'l', b'h', b'v']), (Point::ZERO, [b'L', b'H', b'V'])] {
+            for ([x, y], spot) in self.places(to, base).into_iter().flatten() {
+                let (letter, point) = match (level, upright) {
+                    (true, _) => (across, Point::new(spot.x, at.y)),
+                    (_, true) => (down, Point::new(at.x, spot.y)),
+                    _ => (line, spot),
+                };
+                if fits(at, point) {
+                    let mut draft = Draft::new(state, letter);
+                    if letter != down {
+                        draft.push(x);
+                    }
+                    if letter != across {
+                        draft.push(y);
+                    }
+                    draft.state.at = point;
+                    self.offer(end, &draft);
+                }
+                // Where `l` need not be repeated it may cost as much, and leave more ways on.
+                if letter != line && state.last == line && fits(at, spot) {
+                    let mut draft = Draft::new(state, line);
+                    draft.push_pair([x, y]);
+                    draft.state.at = spot;
+                    self.offer(end, &draft);
+                }
+            }
+        }
+    }
+
+    fn cubic(&mut self, at: usize, state: &State, cubic: &[Point; 4]) {
+        let [p0, c1, c2, to] = *cubic;
+        // Where both handles meet in one point of a parabola.
+        let control = ((c1 + c2) * 3.0 - p0 - to) * 0.25;
+        let off = raised(p0, control, to)[1] - c1;
+        if off.reach() <= 4.0 * self.tolerance {
+            self.quad(at, state, cubic, control);
+        }
+        if !self.keep.vertices && straight(cubic, self.tolerance, self.keep.stroke) {
+            let tolerance = self.tolerance;
+            self.line_if(at + 1, state, to, |from, point| flat(from, point, cubic, tolerance));
+        }
+        let span = (c1 - p0).reach().max((c2 - p0).reach()).max((to - p0).reach());
+        for (base, letters) in [(state.at, [b'c', b's']), (Point::ZERO, [b'C', b'S'])] {
+            // Far from the origin of coordinates absolute numbers have two digits more each.
+            if base == Point::ZERO && p0.x.abs().min(p0.y.abs()) > FAR * span {
+                break;
+            }
+            for end in self.places(to, base).into_iter().flatten() {
+                self.cubic_to(at, state, cubic, base, letters, end);
+            }
+        }
+    }
+
+    /// The cubic with `end` as numbers and point.
+    fn cubic_to(
+        &mut self,
+        at: usize,
+        state: &State,
+        cubic: &[Point; 4],
+        base: Point,
+        letters: [u8; 2],
+        end: ([Decimal; 2], Point),
+    ) {
+        let (end, point) = end;
+        let (first, first_at) = self.place_point(cubic[1], base);
+        let (second, second_at) = self.place_point(cubic[2], base);
+        let mut written = [state.at, first_at, second_at, point];
+        let mut numbers = [first, second];
+        self.relax(cubic, base, &mut written, &mut numbers, 1);
+        self.relax(cubic, base, &mut written, &mut numbers, 2);
+        let mut draft = Draft::new(state, letters[0]);
+        numbers.into_iter().chain([end]).for_each(|pair| draft.push_pair(pair));
+        draft.state.at = point;
+        draft.bend(Curve::Cubic, written[2]);
+        self.offer(at + 1, &draft);
+        let reflected = if state.curve == Curve::Cubic { state.at * 2.0 - state.control } else { state.at };
+        let mut written = [state.at, reflected, second_at, point];
+        if self.fits(cubic, &written) {
+            let mut numbers = [first, second];
+            self.relax(cubic, base, &mut written, &mut numbers, 2);
+            let mut draft = Draft::new(state, letters[1]);
+            draft.push_pair(numbers[1]);
+            draft.push_pair(end);
+            draft.state.at = point;
+            draft.bend(Curve::Cubic, written[2]);
+            self.offer(at + 1, &draft);
+        }
+    }
+
+    /// Whether the cubic as written stays within the tolerance of the true one.
+    fn fits(&self, cubic: &[Point; 4], written: &[Point; 4]) -> bool {
+        if self.keep.vertices
+            && (written[1] - cubic[1]).reach().max((written[2] - cubic[2]).reach()) > self.tolerance * (1.0 + 1e-9)
+        {
+            return false;
+        }
+        let off = [0, 1, 2, 3].map(|place| written[place] - cubic[place]);
+        within(off.map(|p| p.x), self.tolerance) && within(off.map(|p| p.y), self.tolerance)
+    }
+
+    /// Takes a digit from both numbers of control point `which` (1 or 2) where the curve stays within the tolerance.
+    fn relax(
+        &self,
+        cubic: &[Point; 4],
+        base: Point,
+        written: &mut [Point; 4],
+        numbers: &mut [[Decimal; 2]; 2],
+        which: usize,
+    ) {
+        if self.keep.vertices {
+            return;
+        }
+        let truth = cubic[which];
+        let mut errors = [0, 1, 2, 3].map(|place| written[place].x - cubic[place].x);
+        if let Some((number, value)) = self.coarser(truth.x, base.x, numbers[which - 1][0], &mut errors, which) {
+            numbers[which - 1][0] = number;
+            written[which].x = value;
+        }
+        let mut errors = [0, 1, 2, 3].map(|place| written[place].y - cubic[place].y);
+        if let Some((number, value)) = self.coarser(truth.y, base.y, numbers[which - 1][1], &mut errors, which) {
+            numbers[which - 1][1] = number;
+            written[which].y = value;
+        }
+    }
+
+    fn coarser(
+        &self,
+        truth: f64,
+        base: f64,
+        number: Decimal,
+        errors: &mut [f64; 4],
+        which: usize,
+    ) -> Option<(Decimal, f64)> {
+        let coarse = Grid::coarser(truth - base, number)?;
+        let value = base + coarse.value();
+        errors[which] = value - truth;
+        within(*errors, self.tolerance).then_some((coarse, value))
+    }
+
+    /// The cubic as a quadratic of about this control point.
+    fn quad(&mut self, at: usize, state: &State, cubic: &[Point; 4], control: Point) {
+        let to = cubic[3];
+        for (base, letter, smooth) in [(state.at, b'q', b't'), (Point::ZERO, b'Q', b'T')] {
+            let (end, point) = self.place_point(to, base);
+            let reflected = if state.curve == Curve::Quad { state.at * 2.0 - state.control } else { state.at };
+            if self.fits(cubic, &raised(state.at, reflected, point)) {
+                let mut draft = Draft::new(state, smooth);
+                draft.push_pair(end);
+                draft.state.at = point;
+                draft.bend(Curve::Quad, reflected);
+                self.offer(at + 1, &draft);
+            }
+            let (mut numbers, mut near) = self.place_point(control, base);
+            if !matches!(self.steps[at].segment, Segment::Quad(..)) && !self.fits(cubic, &raised(state.at, near, point))
+            {
+                continue;
+            }
+            for axis in [0, 1] {
+                let truth = if axis == 0 { control.x - base.x } else { control.y - base.y };
+                let Some(number) = Grid::coarser(truth, numbers[axis]) else { continue };
+                let mut moved = near;
+                if axis == 0 {
+                    moved.x = base.x + number.value()
+                } else {
+                    moved.y = base.y + number.value()
+                }
+                if (moved - control).reach() < 5.0 * self.tolerance && self.fits(cubic, &raised(state.at, moved, point))
+                {
+                    (numbers[axis], near) = (number, moved);
+                }
+            }
+            let fine = numbers.iter().any(|number| number.decimals() > self.digits);
+            if fine && !matches!(self.steps[at].segment, Segment::Quad(..)) {
+                continue;
+            }
+            let mut draft = Draft::new(state, letter);
+            draft.push_pair(numbers);
+            draft.push_pair(end);
+            draft.state.at = point;
+            draft.bend(Curve::Quad, near);
+            self.offer(at + 1, &draft);
+        }
+    }
+
+    /// An arc over the segments from `at` on that `round` covers.
+    fn arc(&mut self, at: usize, state: &State, round: &Round) {
+        for (letter, base) in [(b'a', state.at), (b'A', Point::ZERO)] {
+            let Some((radii, large, end, point)) = self.arc_numbers(state.at, round, base) else { continue };
+            let mut draft = Draft::new(state, letter);
+            radii.iter().for_each(|number| draft.push(*number));
+            draft.push_flags(large, round.sweep);
+            draft.push_pair(end);
+            draft.state.at = point;
+            self.offer(at + round.count, &draft);
+        }
+    }
+
+    /// Radii, rotation and end; more digits at the end where the arc needs them, as one of nearly half a turn does.
+    fn arc_numbers(
+        &self,
+        from: Point,
+        round: &Round,
+        base: Point,
+    ) -> Option<([Decimal; 3], bool, [Decimal; 2], Point)> {
+        for share in [1.0, 1e-1, 1e-2, 1e-4, 1e-6, 1e-8] {
+            // With more digits the arc moves as its start did, whole: the ends of one that is nearly a circle lie close together.
+            let (grid, to) = match share {
+                1.0 => (self.grid, round.to),
+                _ => (Grid::new(self.tolerance * share), round.to + (from - round.from) * (1.0 - share)),
+            };
+            let end = [grid.nearest(to.x - base.x), grid.nearest(to.y - base.y)];
+            let point = base + Point::new(end[0].value(), end[1].value());
+            if let Some((radii, large)) = round.radii(from, point, self.tolerance) {
+                return Some((radii, large, end, point));
+            }
+            if !round.exact {
+                return None;
+            }
+        }
+        let exact = Grid::new(0.0);
+        let to = from + (round.to - round.from);
+        let end = [exact.nearest(to.x - base.x), exact.nearest(to.y - base.y)];
+        Some((round.finest(), round.large, end, base + Point::new(end[0].value(), end[1].value())))
+    }
+}
+
+/// Whether all `points` lie, in their order, within `tolerance` of the line.
+pub(super) fn along(from: Point, to: Point, points: &[Point], tolerance: f64) -> bool {
+    if points.is_empty() {
+        return true;
+    }
+    let chord = to - from;
+    let square = chord.dot(chord);
+    let mut last = 0.0;
+    points.iter().all(|point| {
+        let share = if square > 0.0 { ((*point - from).dot(chord) / square).clamp(last, 1.0) } else { 0.0 };
+        last = share;
+        (from + chord * share - *point).reach() <= tolerance * (1.0 + 1e-9)
+    })
+}
+
+/// Whether a cubic could be a line: both handles run along its chord. A stroke's joins show the handles' directions too.
+pub(super) fn straight(cubic: &[Point; 4], tolerance: f64, stroke: bool) -> bool {
+    let chord = cubic[3] - cubic[0];
+    let square = chord.dot(chord);
+    let reach = 3.0 * tolerance;
+    let (first, second) = (cubic[1] - cubic[0], cubic[2] - cubic[0]);
+    let ordered = first.dot(chord) >= 0.0 && second.dot(chord) <= square;
+    let near = |handle: Point| handle.cross(chord).abs() <= reach * square.sqrt();
+    let aligned = |handle: Point| !stroke || handle.cross(chord).abs() <= 0.05 * handle.dot(chord).abs();
+    square > 0.0 && ordered && near(first) && near(second) && aligned(first) && aligned(cubic[3] - cubic[2])
+}
+
+/// Whether the line stays within `tolerance` of a straight cubic.
+pub(super) fn flat(from: Point, to: Point, cubic: &[Point; 4], tolerance: f64) -> bool {
+    let chord = to - from;
+    let square = chord.dot(chord);
+    let foot = |point: Point| {
+        let share = if square > 0.0 { ((point - from).dot(chord) / square).clamp(0.0, 1.0) } else { 0.0 };
+        from + chord * share - point
+    };
+    let off = [from - cubic[0], foot(cubic[1]), foot(cubic[2]), to - cubic[3]];
+    within(off.map(|p| p.x), tolerance) && within(off.map(|p| p.y), tolerance)
+}

@@ -1,0 +1,268 @@
+use super::curve::{point, raised};
+use super::*;
+
+/// A seeded generator.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, count: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % count
+    }
+
+    /// -`size` to `size`, now and then a round number.
+    fn number(&mut self, size: f64) -> f64 {
+        let value = (self.below(2_000_001) as f64 / 1e6 - 1.0) * size;
+        if self.below(4) == 0 { value.round() } else { value }
+    }
+
+    fn near(&mut self, at: Point, size: f64) -> Point {
+        at + Point::new(self.number(size), self.number(size))
+    }
+
+    fn path(&mut self) -> Path {
+        let size = [3.0, 40.0, 500.0][self.below(3) as usize];
+        let mut start = self.near(Point::ZERO, size * 3.0);
+        let mut at = start;
+        let mut segments = vec![Segment::Move(at)];
+        let mut control = at;
+        for _ in 0..self.below(30) {
+            let to = self.near(at, size);
+            let segment = match self.below(12) {
+                0 if matches!(segments.last(), Some(Segment::Close | Segment::Move(_))) => continue,
+                0 => Segment::Close,
+                1 => Segment::Move(to),
+                2..=3 => Segment::Line(to),
+                4 => Segment::Line(Point::new(to.x, at.y)),
+                5 => Segment::Line(Point::new(at.x, to.y)),
+                6 => Segment::Quad(self.near(at, size), to),
+                7 => Segment::Cubic(at * 2.0 - control, self.near(to, size), to),
+                8 => Segment::Cubic(at.lerp(to, 0.3), at.lerp(to, 0.8), to),
+                9..=10 => Segment::Cubic(self.near(at, size), self.near(to, size), to),
+                _ => Segment::Arc(Arc {
+                    rx: self.number(size).abs() + 0.1,
+                    ry: self.number(size).abs() + 0.1,
+                    rotation: self.number(90.0),
+                    large: self.below(2) == 0,
+                    sweep: self.below(2) == 0,
+                    to,
+                }),
+            };
+            if let Segment::Cubic(_, last, _) = segment {
+                control = last;
+            }
+            at = segment.end().unwrap_or(start);
+            if matches!(segment, Segment::Move(_)) {
+                start = at;
+            }
+            segments.push(segment);
+        }
+        Path { segments }
+    }
+}
+
+fn cubics_of(from: Point, segment: &Segment, to: Point) -> Vec<[Point; 4]> {
+    match *segment {
+        Segment::Quad(control, to) => vec![raised(from, control, to)],
+        Segment::Cubic(c1, c2, to) => vec![[from, c1, c2, to]],
+        Segment::Arc(arc) => arcs::cubics(from, &arc),
+        _ => vec![[from, from.lerp(to, 1.0 / 3.0), from.lerp(to, 2.0 / 3.0), to]],
+    }
+}
+
+#[test]
+fn written_paths_read_back_within_the_tolerance_vertex_by_vertex() {
+    let mut random = Random(7);
+    for round in 0..3000 {
+        let path = random.path();
+        let tolerance = [0.5, 0.05, 0.003, 1e-4, 1e-7][round % 5];
+        let text = path.write(tolerance, Keep::ALL);
+        let back = Path::parse(&text).expect("path data");
+        assert_eq!(back.segments.len(), path.segments.len(), "{path:?} as {text}");
+        let mut starts = (Point::ZERO, Point::ZERO);
+        for ((from, segment), (found_from, found)) in path.with_starts().zip(back.with_starts()) {
+            let (Some(to), Some(found_to)) = (segment.end(), found.end()) else {
+                assert_eq!(segment, found);
+                continue;
+            };
+            assert!((to - found_to).reach() <= tolerance * (1.0 + 1e-6), "{to:?} became {found_to:?} in {text}");
+            if let Segment::Move(_) = segment {
+                starts = (to, found_to);
+            } else if matches!(segment, Segment::Line(_) | Segment::Quad(..) | Segment::Cubic(..)) {
+                let (truth, read) = (cubics_of(from, &segment, to)[0], cubics_of(found_from, &found, found_to)[0]);
+                for step in 0..=20 {
+                    let off = point(&truth, f64::from(step) / 20.0) - point(&read, f64::from(step) / 20.0);
+                    assert!(off.reach() <= tolerance * (1.0 + 1e-6), "{off:?} at {step} of {segment:?} as {found:?}");
+                }
+            } else if let (Segment::Arc(arc), Segment::Arc(read)) = (segment, found)
+                && let (Some(truth), Some(drawn)) =
+                    (ellipse::Ellipse::new(from, &arc), ellipse::Ellipse::new(found_from, &read))
+                && tolerance < 0.02 * truth.rx.min(truth.ry)
+            {
+                for sample in truth.samples() {
+                    assert!(drawn.stray(sample, tolerance) <= 1.1, "{arc:?} as {read:?} within {tolerance}");
+                }
+            }
+        }
+        assert!((starts.0 - starts.1).reach() <= tolerance * (1.0 + 1e-6));
+    }
+}
+
+/// Points along a path, each subpath closed.
+fn outline(path: &Path) -> Vec<Vec<Point>> {
+    let mut lines: Vec<Vec<Point>> = Vec::new();
+    let mut fresh = true;
+    for (from, segment) in path.with_starts() {
+        if matches!(segment, Segment::Move(_) | Segment::Close) {
+            fresh = true;
+            continue;
+        }
+        if std::mem::take(&mut fresh) {
+            lines.push(vec![from]);
+        }
+        let line = lines.last_mut().expect("a line");
+        for cubic in cubics_of(from, &segment, segment.end().unwrap_or(from)) {
+            line.extend((1..=60).map(|step| point(&cubic, f64::from(step) / 60.0)));
+        }
+    }
+    lines.iter_mut().for_each(|line| line.push(line[0]));
+    lines
+}
+
+/// The farthest that a point of `a` lies from the lines of `b`.
+fn farthest(a: &[Vec<Point>], b: &[Vec<Point>]) -> f64 {
+    let nearest = |at: &Point| {
+        let distance = |pair: &[Point]| {
+            let chord = pair[1] - pair[0];
+            let square = chord.dot(chord);
+            let share = if square > 0.0 { ((*at - pair[0]).dot(chord) / square).clamp(0.0, 1.0) } else { 0.0 };
+            (pair[0] + chord * share - *at).length()
+        };
+        b.iter().flat_map(|line| line.windows(2)).map(distance).fold(f64::MAX, f64::min)
+    };
+    a.iter().flatten().step_by(5).map(nearest).fold(0.0, f64::max)
+}
+
+#[test]
+fn filled_outlines_stay_where_they_were_written_and_simplified() {
+    let mut random = Random(11);
+    for round in 0..60 {
+        let mut path = random.path();
+        // Arcs are drawn here as cubics, which are as far off as these tolerances.
+        path.segments.retain(|segment| !matches!(segment, Segment::Arc(_)));
+        let tolerance = [0.4, 0.05, 0.01][round % 3];
+        let truth = outline(&path);
+        // A subpath of one line has no area, and may vanish.
+        if truth.is_empty() || truth.iter().any(|line| line.len() < 130) {
+            continue;
+        }
+        let text = path.write(tolerance, Keep::default());
+        let written = outline(&Path::parse(&text).expect("path data"));
+        let simple = outline(&path.simplify(tolerance, Keep::default()));
+        let limit = tolerance * 1.5 + 0.02;
+        for found in [written, simple] {
+            let (there, back) = (farthest(&truth, &found), farthest(&found, &truth));
+            assert!(there <= limit && back <= limit, "{there} and {back} within {tolerance}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_tiny_tolerance_keeps_every_digit_that_single_precision_has() {
+    let data = "M10.123456 20.654321C11.1 22.2 13.3 24.4 15.55555 26.77777S1e3 1e-3 .1 .2z";
+    let path = Path::parse(data).expect("a path");
+    let back = Path::parse(&path.write(1e-9, Keep::ALL)).expect("path data");
+    for (segment, found) in path.segments.iter().zip(&back.segments) {
+        let (Some(a), Some(b)) = (segment.end(), found.end()) else { continue };
+        assert_eq!((a.x as f32, a.y as f32), (b.x as f32, b.y as f32));
+    }
+}
+
+#[test]
+fn written_data_are_the_same_when_written_again() {
+    let mut random = Random(3);
+    let mut grown = 0;
+    for _ in 0..500 {
+        let mut path = random.path();
+        path.segments.retain(|segment| !matches!(segment, Segment::Arc(_)));
+        let text = path.write(1e-3, Keep::ALL);
+        let again = Path::parse(&text).expect("path data").write(1e-9, Keep::ALL);
+        grown += usize::from(again.len() > text.len());
+    }
+    assert_eq!(grown, 0);
+}
+
+#[test]
+fn fills_lose_what_closing_draws_anyway() {
+    for (data, filled, stroked) in [
+        ("M1 1H9V9H1Z", "m1 1h8v8H1", "m1 1h8v8H1z"),
+        ("M1 1H9V9H1V1", "m1 1h8v8H1", "m1 1h8v8H1V1"),
+        ("M0 0L5 7L9 2L0 0z", "m0 0 5 7 4-5", "m0 0 5 7 4-5z"),
+        ("M0 0L5 7L9 2M30 30", "m0 0 5 7 4-5", "m0 0 5 7 4-5"),
+        ("M0 0C1 2 3 4 5 1z", "m0 0c1 2 3 4 5 1", "m0 0c1 2 3 4 5 1z"),
+    ] {
+        let path = Path::parse(data).expect("a path");
+        assert_eq!(path.write(1e-3, Keep::default()), filled);
+        assert_eq!(path.write(1e-3, Keep { stroke: true, ..Keep::default() }), stroked);
+    }
+}
+
+#[test]
+fn shortened_data_are_not_shortened_again() {
+    let mut random = Random(5);
+    for round in 0..600 {
+        let data = random.path().write(1e-7, Keep::ALL);
+        let tolerance = [0.05, 0.005, 0.01][round % 3];
+        let keep = if round % 2 == 0 { Keep::default() } else { Keep { stroke: true, ..Keep::default() } };
+        if let Some(text) = shorten(&data, tolerance, Some(tolerance), keep) {
+            assert_eq!(shorten(&text, tolerance, Some(tolerance), keep), None, "{text}");
+        }
+    }
+    assert_eq!(shorten("M0 0L1 1X", 0.1, None, Keep::ALL), None);
+}
+
+#[test]
+fn dots_stay_where_caps_paint_them() {
+    let path = Path::parse("M5 5h0M7 7z").expect("a path");
+    assert_eq!(path.write(1e-3, Keep { stroke: true, dots: true, ..Keep::default() }), "m5 5h0m2 2z");
+    assert_eq!(path.write(1e-3, Keep::default()), "");
+}
+
+#[test]
+fn circles_drawn_as_one_arc_stay_circles() {
+    let path = Path::parse("M10.03 5a5 5 0 1 1-.001 0z").expect("a path");
+    let text = path.write(0.05, Keep::default());
+    let bounds = Path::parse(&text).and_then(|path| path.bounds()).expect("a circle");
+    for (bound, expected) in bounds.iter().zip([5.03, 5.0, 15.03, 15.0]) {
+        assert!((bound - expected).abs() < 0.11 || (bound - expected + 10.0).abs() < 0.11, "{bounds:?} of {text}");
+    }
+    assert!((bounds[3] - bounds[1] - 10.0).abs() < 0.1);
+}
+
+#[test]
+fn long_paths_are_written_whole() {
+    let mut segments = vec![Segment::Move(Point::ZERO)];
+    segments.extend((0..120_000).map(|x| Segment::Line(Point::new(f64::from(x) * 1.37, f64::from(x % 89 * 7 % 31)))));
+    let path = Path { segments };
+    let back = Path::parse(&path.write(0.05, Keep::ALL)).expect("path data");
+    assert_eq!(back.segments.len(), path.segments.len());
+    for (segment, found) in path.segments.iter().zip(&back.segments) {
+        let (Some(a), Some(b)) = (segment.end(), found.end()) else { continue };
+        assert!((a - b).reach() < 0.0501);
+    }
+}
+
+#[test]
+fn curves_take_the_shortest_command_that_draws_them() {
+    for (data, text) in [
+        ("M0 0C1 2 4 2 5 0C6-2 9-2 10 0", "m0 0c1 2 4 2 5 0s4-2 5 0"),
+        ("M0 0C2 4 4 4 6 0", "m0 0q3 6 6 0"),
+        ("M0 0Q3 6 6 0Q9-6 12 0", "m0 0q3 6 6 0t6 0"),
+        ("M0 0C1 1 2 2 3 3", "m0 0 3 3"),
+        ("M100 100C101 102 104 102 105 100", "m100 100c1 2 4 2 5 0"),
+        ("M0 0C0 5.522848 4.477152 10 10 10", "m0 0a10 10 0 0010 10"),
+    ] {
+        let path = Path::parse(data).expect("a path");
+        assert_eq!(path.write(3e-3, Keep { stroke: true, start: true, ..Keep::default() }), text);
+    }
+}

@@ -1,0 +1,297 @@
+//! The shortest path data within a tolerance, by a search over ways to write each segment.
+//!
+//! A state is a way to have written the path up to a vertex: what it cost, the point as written (which later relative numbers start from), the
+//! letter that need not be repeated, and the control point that a smooth curve would reflect. At each vertex the few cheapest states stay (a
+//! beam); `options` has the ways on from one.
+
+use super::number::{Decimal, Grid, Tail};
+use super::{Keep, Path, Point, Segment, arcs};
+
+/// States kept at each vertex.
+const BEAM: usize = 4;
+
+/// Beams at once: more than one command goes past.
+const AHEAD: usize = 32;
+
+/// Commands that wait to be chosen among, at most.
+const WAITING: usize = 1 << 16;
+
+/// A state dearer than the best by this much cannot catch up by a letter and a separator.
+const LAG: u32 = 3;
+
+pub(super) fn write(path: &Path, tolerance: f64, keep: Keep, digits: i32) -> String {
+    let mut writer = Writer::new(path, tolerance, keep, digits);
+    for at in 0..writer.steps.len() {
+        writer.settle(at);
+        let beam = std::mem::take(&mut writer.beams[at % AHEAD]);
+        let round = arcs::round(&writer.steps[at..], tolerance, keep);
+        for state in &beam.states[..beam.len] {
+            writer.expand(at, state, round.as_ref());
+        }
+    }
+    let end = writer.beams[writer.steps.len() % AHEAD];
+    if let Some(best) = end.best() {
+        writer.spell(best);
+    }
+    writer.text
+}
+
+/// A segment with its true ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    pub(super) from: Point,
+    pub(super) to: Point,
+    pub(super) segment: Segment,
+}
+
+/// The kind of control point that a smooth curve may reflect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Curve {
+    None,
+    Cubic,
+    Quad,
+}
+
+/// One way to have written the path so far.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct State {
+    cost: u32,
+    /// The letter that further numbers repeat; 0 where none may.
+    pub(super) last: u8,
+    tail: Tail,
+    /// The current point as a reader has it.
+    pub(super) at: Point,
+    /// The subpath's start as a reader has it.
+    pub(super) start: Point,
+    pub(super) control: Point,
+    pub(super) curve: Curve,
+    node: u32,
+}
+
+const FIRST: State = State {
+    cost: 0,
+    last: 0,
+    tail: Tail::Open,
+    at: Point::ZERO,
+    start: Point::ZERO,
+    control: Point::ZERO,
+    curve: Curve::None,
+    node: u32::MAX,
+};
+
+#[derive(Clone, Copy)]
+struct Beam {
+    states: [State; BEAM],
+    len: usize,
+}
+
+impl Default for Beam {
+    fn default() -> Self {
+        Self { states: [FIRST; BEAM], len: 0 }
+    }
+}
+
+impl Beam {
+    fn best(&self) -> Option<&State> {
+        self.states[..self.len].iter().min_by_key(|state| state.cost)
+    }
+}
+
+/// A command as chosen, and the one before.
+#[derive(Clone, Copy)]
+struct Node {
+    before: u32,
+    letter: u8,
+    implicit: bool,
+    /// Of an arc: large, sweep.
+    flags: [bool; 2],
+    count: u8,
+    numbers: [Decimal; 6],
+}
+
+/// A command being put together on top of a state.
+#[derive(Clone, Copy)]
+pub(super) struct Draft {
+    node: Node,
+    pub(super) state: State,
+}
+
+impl Draft {
+    pub(super) fn new(state: &State, letter: u8) -> Self {
+        let implicit = letter == state.last;
+        let mut next = *state;
+        if !implicit {
+            next.cost += 1;
+            next.tail = Tail::Open;
+        }
+        next.last = letter;
+        next.curve = Curve::None;
+        let numbers = [Decimal::ZERO; 6];
+        Self { node: Node { before: state.node, letter, implicit, flags: [false; 2], count: 0, numbers }, state: next }
+    }
+
+    pub(super) fn push(&mut self, number: Decimal) {
+        let (cost, tail) = number.cost(self.state.tail);
+        self.state.cost += cost;
+        self.state.tail = tail;
+        self.node.numbers[usize::from(self.node.count)] = number;
+        self.node.count += 1;
+    }
+
+    pub(super) fn push_pair(&mut self, [x, y]: [Decimal; 2]) {
+        self.push(x);
+        self.push(y);
+    }
+
+    /// Both flags of an arc: a space before them, nothing between or after.
+    pub(super) fn push_flags(&mut self, large: bool, sweep: bool) {
+        self.state.cost += 3;
+        self.state.tail = Tail::Open;
+        self.node.flags = [large, sweep];
+    }
+
+    /// The control point as a reader has it, for a curve that follows.
+    pub(super) fn bend(&mut self, curve: Curve, control: Point) {
+        self.state.curve = curve;
+        self.state.control = control;
+    }
+}
+
+pub(super) struct Writer {
+    pub(super) steps: Vec<Step>,
+    pub(super) grid: Grid,
+    pub(super) tolerance: f64,
+    pub(super) keep: Keep,
+    /// Decimals that the control point of a quadratic for a cubic may have.
+    pub(super) digits: i32,
+    nodes: Vec<Node>,
+    /// Of the vertices ahead, each at its number modulo `AHEAD`.
+    beams: [Beam; AHEAD],
+    text: String,
+    tail: Tail,
+}
+
+impl Writer {
+    fn new(path: &Path, tolerance: f64, keep: Keep, digits: i32) -> Self {
+        let mut start = Point::ZERO;
+        let mut steps: Vec<Step> = Vec::with_capacity(path.segments.len());
+        for (from, segment) in path.with_starts() {
+            if let Segment::Move(to) = segment {
+                start = to;
+                // A move that is followed by another draws nothing.
+                if matches!(steps.last(), Some(Step { segment: Segment::Move(_), .. })) && !keep.vertices {
+                    steps.pop();
+                }
+            }
+            steps.push(Step { from, to: segment.end().unwrap_or(start), segment });
+        }
+        if matches!(steps.last(), Some(Step { segment: Segment::Move(_), .. })) && !keep.vertices {
+            steps.pop();
+        }
+        let mut beams = [Beam::default(); AHEAD];
+        beams[0].len = 1;
+        Self {
+            grid: Grid::new(tolerance),
+            tolerance,
+            keep,
+            digits,
+            nodes: Vec::new(),
+            beams,
+            steps,
+            text: String::new(),
+            tail: Tail::Open,
+        }
+    }
+
+    /// Decides for the best way so far where too many wait, so that memory stays small.
+    fn settle(&mut self, at: usize) {
+        let beam = self.beams[at % AHEAD];
+        let Some(best) = beam.best().filter(|_| self.nodes.len() > WAITING) else { return };
+        self.spell(best);
+        self.nodes.clear();
+        self.beams = [Beam::default(); AHEAD];
+        let beam = &mut self.beams[at % AHEAD];
+        beam.states[0] = State { node: u32::MAX, ..*best };
+        beam.len = 1;
+    }
+
+    /// Hands in a command that leads to vertex `to`.
+    pub(super) fn offer(&mut self, to: usize, draft: &Draft) {
+        let mut state = draft.state;
+        if let Some(slot) = self.slot(to, &state) {
+            state.node = self.nodes.len() as u32;
+            self.nodes.push(draft.node);
+            self.beams[to % AHEAD].states[slot] = state;
+        }
+    }
+
+    /// Hands in a state that reaches vertex `to` without a command.
+    pub(super) fn pass(&mut self, to: usize, state: &State) {
+        if let Some(slot) = self.slot(to, state) {
+            self.beams[to % AHEAD].states[slot] = *state;
+        }
+    }
+
+    /// Where in the beam at vertex `to` a state belongs; `None` where it is not worth keeping.
+    fn slot(&mut self, to: usize, state: &State) -> Option<usize> {
+        // Sums of decimals differ in their last bits.
+        let same_point = self.tolerance * 1e-3;
+        let beam = &mut self.beams[to % AHEAD];
+        let (mut worst, mut best) = (0, u32::MAX);
+        for (slot, other) in beam.states[..beam.len].iter().enumerate() {
+            if (other.at - state.at).reach() <= same_point && (other.start - state.start).reach() <= same_point {
+                // From the same point another letter to repeat saves a character at most.
+                let same = other.last == state.last;
+                if other.cost + u32::from(!same) <= state.cost {
+                    return None;
+                }
+                if same || state.cost < other.cost {
+                    return Some(slot);
+                }
+            }
+            if other.cost >= beam.states[worst].cost {
+                worst = slot;
+            }
+            best = best.min(other.cost);
+        }
+        if best != u32::MAX && state.cost > best + LAG {
+            return None;
+        }
+        if beam.len < BEAM {
+            beam.len += 1;
+            return Some(beam.len - 1);
+        }
+        (state.cost < beam.states[worst].cost).then_some(worst)
+    }
+
+    /// Appends the commands that led to `state`.
+    fn spell(&mut self, state: &State) {
+        let mut chain = Vec::new();
+        let mut node = state.node;
+        while let Some(found) = self.nodes.get(node as usize) {
+            chain.push(node);
+            node = found.before;
+        }
+        for node in chain.iter().rev() {
+            self.tail = self.nodes[*node as usize].append(self.tail, &mut self.text);
+        }
+    }
+}
+
+impl Node {
+    fn append(&self, mut tail: Tail, text: &mut String) -> Tail {
+        if !self.implicit {
+            text.push(char::from(self.letter));
+            tail = Tail::Open;
+        }
+        for (place, number) in self.numbers[..usize::from(self.count)].iter().enumerate() {
+            if place == 3 && matches!(self.letter, b'a' | b'A') {
+                text.push_str(if self.flags[0] { " 1" } else { " 0" });
+                text.push(if self.flags[1] { '1' } else { '0' });
+                tail = Tail::Open;
+            }
+            tail = number.append(tail, text);
+        }
+        tail
+    }
+}
