@@ -12,7 +12,7 @@ pub use chain::Chain;
 pub use flatten::Flatten;
 pub use orient::Orient;
 pub use processed::Processed;
-pub use resize::{Anchor, Fit, Gravity, Resize};
+pub use resize::{Anchor, Fit, Frame, Gravity, Resize};
 
 use crate::{
     control::Run,

@@ -65,6 +65,30 @@ pub struct Resize {
     pub background: [u8; 4],
 }
 
+/// The size of a picture without pixels, and what is seen in it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Frame {
+    /// In CSS pixels.
+    pub width: u32,
+    /// In CSS pixels.
+    pub height: u32,
+    /// The part of the source that is seen, in shares of its width and height: left, top, width, height. Beyond 0 to 1
+    /// there is nothing.
+    pub part: [f64; 4],
+    /// The aspect is not kept.
+    pub stretched: bool,
+    /// What is behind the picture, red, green, blue and straight alpha in sRGB.
+    pub ground: [u8; 4],
+}
+
+impl Frame {
+    /// A whole source of `width` x `height`, so many times larger.
+    pub fn enlarged(width: u32, height: u32, factor: u32) -> Self {
+        let (width, height) = (width.saturating_mul(factor), height.saturating_mul(factor));
+        Self { width, height, part: [0.0, 0.0, 1.0, 1.0], stretched: false, ground: [0; 4] }
+    }
+}
+
 impl Resize {
     /// The smallest size at which a source of `width` x `height` may be decoded for this resize to lose nothing visible:
     /// twice what the whole source is scaled to, before cropping. `None` where the source itself is not larger than that
@@ -82,6 +106,21 @@ impl Resize {
     /// As of [`Operation::layout`].
     pub fn draw_exactly(&self, width: u32, height: u32) -> Result<(u32, u32)> {
         Ok(Placement::new(self, width, height)?.scaled_source(width, height))
+    }
+
+    /// The same for a source without pixels, of `width` x `height`. [`Gravity::Smart`] crops from the middle here.
+    ///
+    /// # Errors
+    /// As of [`Operation::layout`].
+    pub fn frame(&self, width: u32, height: u32) -> Result<Frame> {
+        let Placement { region, scaled, canvas, at } = Placement::new(self, width, height)?;
+        // Source pixels for a pixel of the result.
+        let (across, down) = (region.width / f64::from(scaled.0), region.height / f64::from(scaled.1));
+        let (w, h) = (f64::from(width), f64::from(height));
+        let (left, top) = (region.left - f64::from(at.0) * across, region.top - f64::from(at.1) * down);
+        let part = [left / w, top / h, f64::from(canvas.0) * across / w, f64::from(canvas.1) * down / h];
+        let stretched = self.fit == Fit::Stretch;
+        Ok(Frame { width: canvas.0, height: canvas.1, part, stretched, ground: self.background })
     }
 
     /// This resize for a source of `width` x `height`, with both sides settled. A source decoded at a reduced size has not
