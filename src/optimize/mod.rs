@@ -15,11 +15,17 @@ mod palette;
 mod png;
 mod probe;
 mod search;
+#[cfg(feature = "svg")]
+mod svg;
 #[cfg(feature = "webp")]
 mod webp;
 
 pub use mark::Mark;
 pub(crate) use moving::{Moving, optimise as optimise_moving};
+#[cfg(feature = "svg")]
+pub(crate) use svg::{Drawn, Vector, optimise as optimise_svg};
+#[cfg(feature = "svg")]
+pub use svg::{Rule, SVG_RULES};
 
 use crate::{
     codec::Codecs,
@@ -88,7 +94,7 @@ pub(crate) struct Task<'a> {
 pub(crate) struct Optimised {
     /// The file.
     pub bytes: Vec<u8>,
-    /// SSIMULACRA2 of the file against the picture.
+    /// SSIMULACRA2 of the file against the picture; not a number where none could be drawn.
     pub score: f64,
     /// What fell short.
     pub warnings: Vec<String>,

@@ -7,7 +7,7 @@ mod codec;
 #[cfg(feature = "svg")]
 mod cost;
 #[cfg(feature = "svg")]
-pub(crate) mod draw;
+mod draw;
 #[cfg(feature = "svg")]
 mod embedded;
 #[cfg(feature = "svg")]
@@ -17,9 +17,11 @@ mod filter_cost;
 #[cfg(feature = "svg")]
 mod fonts;
 #[cfg(feature = "svg")]
+mod mark;
+#[cfg(feature = "svg")]
 mod paint;
 #[cfg(feature = "svg")]
-pub(crate) mod read;
+mod read;
 #[cfg(feature = "svg")]
 mod references;
 #[cfg(feature = "svg")]
@@ -32,6 +34,12 @@ mod style;
 pub(crate) use self::probe::probe;
 #[cfg(feature = "svg")]
 pub use self::{codec::codec, fonts::Fonts};
+#[cfg(feature = "svg")]
+pub(crate) use self::{
+    draw::Drawing,
+    mark::{marked, packed, unmarked},
+    read::{document, text},
+};
 use crate::{error::Error, format::Format};
 
 fn damaged(problem: impl Into<String>) -> Error {

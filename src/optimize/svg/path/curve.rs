@@ -50,14 +50,6 @@ pub(super) fn raised(from: Point, control: Point, to: Point) -> [Point; 4] {
     [from, from.lerp(control, 2.0 / 3.0), to.lerp(control, 2.0 / 3.0), to]
 }
 
-/// A cubic's parts before and after `u`.
-pub(super) fn split([p0, p1, p2, p3]: [Point; 4], u: f64) -> ([Point; 4], [Point; 4]) {
-    let (a, b, c) = (p0.lerp(p1, u), p1.lerp(p2, u), p2.lerp(p3, u));
-    let (d, e) = (a.lerp(b, u), b.lerp(c, u));
-    let middle = d.lerp(e, u);
-    ([p0, a, d, middle], [middle, e, c, p3])
-}
-
 pub(super) fn bounds(path: &Path) -> Option<[f64; 4]> {
     let mut bounds: Option<[f64; 4]> = None;
     let mut add = |point: Point| {

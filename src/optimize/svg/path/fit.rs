@@ -92,7 +92,6 @@ fn improve(points: &[Point], shares: &mut [f64], cubic: &[Point; 4]) -> Option<(
 
 #[cfg(test)]
 mod tests {
-    use super::super::curve::split;
     use super::*;
 
     const CURVE: [Point; 4] = [Point::new(0.0, 0.0), Point::new(3.0, 8.0), Point::new(9.0, 7.0), Point::new(12.0, 1.0)];
@@ -126,5 +125,13 @@ mod tests {
         let slope = 0.5f64.sqrt();
         let course: Vec<f64> = (0..=20).map(f64::from).collect();
         assert_eq!(fit(&points, &course, Point::new(slope, -slope), Point::new(-slope, -slope), 0.1), None);
+    }
+
+    /// A cubic's parts before and after `u`.
+    fn split([p0, p1, p2, p3]: [Point; 4], u: f64) -> ([Point; 4], [Point; 4]) {
+        let (a, b, c) = (p0.lerp(p1, u), p1.lerp(p2, u), p2.lerp(p3, u));
+        let (d, e) = (a.lerp(b, u), b.lerp(c, u));
+        let middle = d.lerp(e, u);
+        ([p0, a, d, middle], [middle, e, c, p3])
     }
 }

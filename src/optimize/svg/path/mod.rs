@@ -131,37 +131,6 @@ impl Keep {
     }
 }
 
-/// A tolerance of this part of the asked one changes no number that was written for that.
-const EXACTLY: f64 = 1e-5;
-
-/// Times that data are written again, exactly, while they get shorter.
-const AGAIN: usize = 16;
-
-/// Path data shorter than `data` that draw the same within `tolerance`, simplified first within `simplify` if given; `None` where there are none
-/// or `data` break the grammar.
-///
-/// Data of no more decimals than the tolerance asks for are only written anew, exactly: what this returns is not shortened further by a second
-/// pass, whose errors would add to the first one's.
-pub(crate) fn shorten(data: &str, tolerance: f64, simplify: Option<f64>, keep: Keep) -> Option<String> {
-    let path = Path::parse(data)?;
-    let exact = tolerance * EXACTLY;
-    let digits = number::Grid::new(tolerance).decimals();
-    let mut text = match (read::settled(data, tolerance), simplify) {
-        (true, _) => data.to_owned(),
-        (false, None) => path.write(tolerance, keep),
-        (false, Some(simplify)) => path.simplify(simplify, keep).write(tolerance, keep),
-    };
-    for _ in 0..AGAIN {
-        let again = Path::parse(&text)?.write_in(exact, keep, digits);
-        // A quadratic for a cubic may take a digit more, and the next pass would see room to round it.
-        if again.len() >= text.len() || !read::settled(&again, tolerance) {
-            break;
-        }
-        text = again;
-    }
-    (text.len() < data.len()).then_some(text)
-}
-
 /// A path of absolute segments.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Path {
@@ -179,14 +148,10 @@ impl Path {
     /// Numbers are relative to the point as written, so errors never add up. Control points may stray further than `tolerance` where the curve
     /// does not (unless `keep.vertices`).
     pub(crate) fn write(&self, tolerance: f64, keep: Keep) -> String {
-        self.write_in(tolerance, keep, i32::MAX)
-    }
-
-    fn write_in(&self, tolerance: f64, keep: Keep, digits: i32) -> String {
         if keep.fill_only() {
-            write::write(&loosen::loosen(self, tolerance), tolerance, keep, digits)
+            write::write(&loosen::loosen(self, tolerance), tolerance, keep)
         } else {
-            write::write(self, tolerance, keep, digits)
+            write::write(self, tolerance, keep)
         }
     }
 

@@ -76,10 +76,6 @@ impl Decimal {
         }
     }
 
-    pub(crate) fn decimals(self) -> i32 {
-        i32::from(self.decimals)
-    }
-
     fn digits(self) -> usize {
         self.mantissa.unsigned_abs().checked_ilog10().map_or(1, |log| log as usize + 1)
     }
@@ -205,11 +201,6 @@ impl Grid {
             scale = 1.0 / TENS[-decimals as usize];
         }
         Self { decimals, scale, reach: tolerance * scale * (1.0 + 1e-9) }
-    }
-
-    /// Digits after the point that numbers need at most.
-    pub(crate) fn decimals(&self) -> i32 {
-        i32::from(self.decimals)
     }
 
     /// The decimal of the fewest characters within the tolerance of `value`.

@@ -307,10 +307,6 @@ impl Writer {
                     (numbers[axis], near) = (number, moved);
                 }
             }
-            let fine = numbers.iter().any(|number| number.decimals() > self.digits);
-            if fine && !matches!(self.steps[at].segment, Segment::Quad(..)) {
-                continue;
-            }
             let mut draft = Draft::new(state, letter);
             draft.push_pair(numbers);
             draft.push_pair(end);

@@ -1,6 +1,5 @@
 //! The path grammar of SVG 1.1 and 2.
 
-use super::number::Grid;
 use super::{Arc, Path, Point, Segment};
 
 /// Reads path data; `None` where they break the grammar or hold a number of 1e30 or more.
@@ -20,38 +19,6 @@ pub(super) fn read(data: &str) -> Option<Path> {
         reader.command(letter)?;
     }
     Some(Path { segments: reader.segments })
-}
-
-/// Whether no number has more decimals than `tolerance` asks for; those of arcs are not asked, as some need more.
-pub(super) fn settled(data: &str, tolerance: f64) -> bool {
-    let most = Grid::new(tolerance).decimals();
-    let mut arc = false;
-    let (mut decimals, mut inside) = (0, false);
-    let bytes = data.as_bytes();
-    for (at, byte) in bytes.iter().enumerate() {
-        match byte {
-            b'0'..=b'9' if inside => decimals += 1,
-            b'0'..=b'9' => {}
-            b'.' => (inside, decimals) = (true, 0),
-            b'e' | b'E' => {
-                let end = bytes[at + 1..].iter().position(|byte| !matches!(byte, b'0'..=b'9' | b'-' | b'+'));
-                let power = data
-                    .get(at + 1..end.map_or(data.len(), |end| at + 1 + end))
-                    .and_then(|text| text.parse::<i32>().ok());
-                (inside, decimals) = (false, decimals - power.unwrap_or(0));
-            }
-            letter => {
-                (inside, decimals) = (false, 0);
-                if letter.is_ascii_alphabetic() {
-                    arc = matches!(letter, b'a' | b'A');
-                }
-            }
-        }
-        if decimals > most && !arc {
-            return false;
-        }
-    }
-    true
 }
 
 /// The last control point, which a smooth curve reflects.
@@ -290,19 +257,6 @@ mod tests {
     fn empty_data_and_none_are_empty_paths() {
         assert_eq!(ends(""), Some(vec![]));
         assert_eq!(ends(" none"), Some(vec![]));
-    }
-
-    #[test]
-    fn data_are_settled_where_no_number_has_more_decimals_than_the_tolerance_asks_for() {
-        for (data, is) in [
-            ("M1.25.5-3 4", true),
-            ("M1.255.5", false),
-            ("M0 0a1.2345 2 0 011 1", true),
-            ("M5e-3 0", false),
-            ("M5e-2 0L1e3 2", true),
-        ] {
-            assert_eq!(settled(data, 0.005), is, "{data}");
-        }
     }
 
     #[test]

@@ -37,21 +37,6 @@ impl Path {
         Self { segments }
     }
 
-    /// A circle, from its rightmost point clockwise as drawn. Empty without extent.
-    pub(crate) fn circle(cx: f64, cy: f64, r: f64) -> Self {
-        Self::ellipse(cx, cy, r, r)
-    }
-
-    /// An ellipse, from its rightmost point clockwise as drawn. Empty without extent.
-    pub(crate) fn ellipse(cx: f64, cy: f64, rx: f64, ry: f64) -> Self {
-        if !(rx > 0.0 && ry > 0.0) {
-            return Self::default();
-        }
-        let arc =
-            |x: f64| Segment::Arc(Arc { rx, ry, rotation: 0.0, large: false, sweep: true, to: Point::new(x, cy) });
-        Self { segments: vec![Segment::Move(Point::new(cx + rx, cy)), arc(cx - rx), arc(cx + rx), Segment::Close] }
-    }
-
     /// A line.
     pub(crate) fn line(x1: f64, y1: f64, x2: f64, y2: f64) -> Self {
         Self { segments: vec![Segment::Move(Point::new(x1, y1)), Segment::Line(Point::new(x2, y2))] }
@@ -85,11 +70,9 @@ mod tests {
         for (path, text) in [
             (Path::rect(1.0, 2.0, 3.0, 4.0, 0.0, 0.0), "m1 2h3v4H1z"),
             (Path::rect(0.0, 0.0, 10.0, 10.0, 9.0, 1.0), "m5 0a5 1 0 015 1v8a5 1 0 01-5 1A5 1 0 010 9V1a5 1 0 015-1z"),
-            (Path::circle(5.0, 5.0, 4.0), "m9 5A1 1 0 111 5a1 1 0 118 0z"),
             (Path::line(1.0, 1.0, 4.0, 1.0), "m1 1h3"),
             (Path::polyline(&[(0.0, 0.0), (1.0, 2.0), (3.0, 1.0)]), "m0 0 1 2 2-1"),
             (Path::polygon(&[(0.0, 0.0), (1.0, 2.0), (3.0, 1.0)]), "m0 0 1 2 2-1z"),
-            (Path::circle(5.0, 5.0, 0.0), ""),
             (Path::rect(0.0, 0.0, 0.0, 3.0, 0.0, 0.0), ""),
         ] {
             assert_eq!(path.write(1e-6, Keep::ALL), text);

@@ -208,20 +208,6 @@ fn fills_lose_what_closing_draws_anyway() {
 }
 
 #[test]
-fn shortened_data_are_not_shortened_again() {
-    let mut random = Random(5);
-    for round in 0..600 {
-        let data = random.path().write(1e-7, Keep::ALL);
-        let tolerance = [0.05, 0.005, 0.01][round % 3];
-        let keep = if round % 2 == 0 { Keep::default() } else { Keep { stroke: true, ..Keep::default() } };
-        if let Some(text) = shorten(&data, tolerance, Some(tolerance), keep) {
-            assert_eq!(shorten(&text, tolerance, Some(tolerance), keep), None, "{text}");
-        }
-    }
-    assert_eq!(shorten("M0 0L1 1X", 0.1, None, Keep::ALL), None);
-}
-
-#[test]
 fn dots_stay_where_caps_paint_them() {
     let path = Path::parse("M5 5h0M7 7z").expect("a path");
     assert_eq!(path.write(1e-3, Keep { stroke: true, dots: true, ..Keep::default() }), "m5 5h0m2 2z");

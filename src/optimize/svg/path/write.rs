@@ -19,8 +19,8 @@ const WAITING: usize = 1 << 16;
 /// A state dearer than the best by this much cannot catch up by a letter and a separator.
 const LAG: u32 = 3;
 
-pub(super) fn write(path: &Path, tolerance: f64, keep: Keep, digits: i32) -> String {
-    let mut writer = Writer::new(path, tolerance, keep, digits);
+pub(super) fn write(path: &Path, tolerance: f64, keep: Keep) -> String {
+    let mut writer = Writer::new(path, tolerance, keep);
     for at in 0..writer.steps.len() {
         writer.settle(at);
         let beam = std::mem::take(&mut writer.beams[at % AHEAD]);
@@ -162,8 +162,6 @@ pub(super) struct Writer {
     pub(super) grid: Grid,
     pub(super) tolerance: f64,
     pub(super) keep: Keep,
-    /// Decimals that the control point of a quadratic for a cubic may have.
-    pub(super) digits: i32,
     nodes: Vec<Node>,
     /// Of the vertices ahead, each at its number modulo `AHEAD`.
     beams: [Beam; AHEAD],
@@ -172,7 +170,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    fn new(path: &Path, tolerance: f64, keep: Keep, digits: i32) -> Self {
+    fn new(path: &Path, tolerance: f64, keep: Keep) -> Self {
         let mut start = Point::ZERO;
         let mut steps: Vec<Step> = Vec::with_capacity(path.segments.len());
         for (from, segment) in path.with_starts() {
@@ -194,7 +192,6 @@ impl Writer {
             grid: Grid::new(tolerance),
             tolerance,
             keep,
-            digits,
             nodes: Vec::new(),
             beams,
             steps,

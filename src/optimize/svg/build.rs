@@ -1,0 +1,62 @@
+//! From a parsed document to a [`Tree`], without what no viewer shows: comments, processing instructions, editors' own
+//! elements and attributes.
+
+use super::tree::{Content, Element, Id, Tree};
+
+/// The namespaces that are kept.
+const SVG: &str = "http://www.w3.org/2000/svg";
+const XHTML: &str = "http://www.w3.org/1999/xhtml";
+const XLINK: &str = "http://www.w3.org/1999/xlink";
+const XML: &str = "http://www.w3.org/XML/1998/namespace";
+
+/// Elements of SVG in which text is content; elsewhere white space between elements is nothing.
+const TEXTUAL: [&str; 8] = ["text", "tspan", "textPath", "tref", "title", "desc", "style", "a"];
+
+/// The tree of `document`, whose root is `svg`. Nodes are visited without recursion.
+pub(super) fn build(document: &roxmltree::Document<'_>) -> Tree {
+    let root = document.root_element();
+    let mut tree = Tree::new(element(root));
+    let mut open = vec![(root, tree.root())];
+    while let Some((node, id)) = open.pop() {
+        for child in node.children() {
+            if child.is_element() {
+                if matches!(child.tag_name().namespace(), Some(SVG | XHTML)) {
+                    let id = tree.append(id, Content::Element(element(child)));
+                    open.push((child, id));
+                }
+            } else if let Some(text) = child.text().filter(|text| child.is_text() && is_content(&tree, id, text)) {
+                tree.append(id, Content::Text(text.to_owned()));
+            }
+        }
+    }
+    tree
+}
+
+fn is_content(tree: &Tree, parent: Id, text: &str) -> bool {
+    let html = tree.element(parent).is_some_and(|element| element.html);
+    let blank = text.bytes().all(|c| c.is_ascii_whitespace());
+    if tree.is(parent, &["title", "desc", "style"]) {
+        return !blank;
+    }
+    html || tree.is(parent, &TEXTUAL) && (!blank || tree.within(parent, &["text"]))
+}
+
+fn element(node: roxmltree::Node<'_, '_>) -> Element {
+    let plain = node.attributes().any(|attribute| attribute.namespace().is_none() && attribute.name() == "href");
+    let mut element = Element::new(node.tag_name().name());
+    element.html = node.tag_name().namespace() == Some(XHTML);
+    for attribute in node.attributes() {
+        match attribute.namespace() {
+            None => element.set(attribute.name(), attribute.value()),
+            // Without a prefix it is SVG 2, which every browser since 2019 reads; it wins where both stand.
+            Some(XLINK) if attribute.name() == "href" && !plain => {
+                element.set("href", attribute.value());
+            }
+            Some(XML) if matches!(attribute.name(), "space" | "lang") => {
+                element.set(&format!("xml:{}", attribute.name()), attribute.value());
+            }
+            Some(_) => {}
+        }
+    }
+    element
+}

@@ -1,0 +1,7 @@
+//! Style sheets: read, matched, and folded into the elements they style.
+
+mod matched;
+mod text;
+
+pub(super) use matched::{Sheet, cascade};
+pub(super) use text::{Declaration, declarations, rules, stripped, written};

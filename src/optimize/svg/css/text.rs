@@ -1,0 +1,138 @@
+//! The syntax of CSS as far as it is needed to split it, <https://www.w3.org/TR/css-syntax-3/>.
+
+/// A property and its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::optimize::svg) struct Declaration {
+    /// In lower case, but for custom properties.
+    pub name: String,
+    pub value: String,
+    pub important: bool,
+}
+
+/// What stands between braces and in front of them; at-rules as they are, with an empty body where they have none.
+pub(in crate::optimize::svg) fn rules(sheet: &str) -> Vec<(&str, &str)> {
+    let mut found = Vec::new();
+    let mut rest = sheet;
+    while let Some((at, c)) = outside(rest, &['{', ';', '}']) {
+        let head = rest[..at].trim();
+        rest = &rest[at + 1..];
+        if c == '{' {
+            let end = closing(rest);
+            found.push((head, rest[..end].trim()));
+            rest = rest.get(end + 1..).unwrap_or("");
+        } else if !head.is_empty() {
+            found.push((head, ""));
+        }
+    }
+    found
+}
+
+/// The declarations of a block or a `style` attribute, in their order.
+pub(in crate::optimize::svg) fn declarations(block: &str) -> Vec<Declaration> {
+    split(block, ';').into_iter().filter_map(declaration).collect()
+}
+
+fn declaration(text: &str) -> Option<Declaration> {
+    let (name, value) = text.split_once(':')?;
+    let (name, mut value) = (name.trim(), value.trim());
+    let mut important = false;
+    if let Some((before, last)) = value.rsplit_once('!')
+        && last.trim().eq_ignore_ascii_case("important")
+    {
+        (value, important) = (before.trim_end(), true);
+    }
+    let name = if name.starts_with("--") { name.to_owned() } else { name.to_ascii_lowercase() };
+    (!name.is_empty() && !value.is_empty()).then(|| Declaration { name, value: value.to_owned(), important })
+}
+
+/// Declarations as a `style` attribute has them.
+pub(in crate::optimize::svg) fn written(declarations: &[Declaration]) -> String {
+    let one = |declaration: &Declaration| {
+        let important = if declaration.important { "!important" } else { "" };
+        format!("{}:{}{important}", declaration.name, declaration.value)
+    };
+    declarations.iter().map(one).collect::<Vec<_>>().join(";")
+}
+
+/// The parts between separators that stand outside of strings, brackets and parentheses.
+pub(super) fn split(text: &str, separator: char) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some((at, _)) = outside(rest, &[separator]) {
+        found.push(rest[..at].trim());
+        rest = &rest[at + separator.len_utf8()..];
+    }
+    found.push(rest.trim());
+    found.retain(|part| !part.is_empty());
+    found
+}
+
+/// The first of `wanted` outside of strings, brackets and parentheses.
+fn outside(text: &str, wanted: &[char]) -> Option<(usize, char)> {
+    let (mut quote, mut depth, mut escaped) = (None, 0u32, false);
+    for (at, c) in text.char_indices() {
+        if std::mem::take(&mut escaped) {
+            continue;
+        }
+        match (quote, c) {
+            (_, '\\') => escaped = true,
+            (Some(open), _) if c == open => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, _) if depth == 0 && wanted.contains(&c) => return Some((at, c)),
+            (None, '(' | '[') => depth += 1,
+            (None, ')' | ']') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Where the brace that is already open closes.
+fn closing(text: &str) -> usize {
+    let mut depth = 1;
+    let mut from = 0;
+    while let Some((at, c)) = outside(&text[from..], &['{', '}']) {
+        depth += if c == '{' { 1 } else { -1 };
+        if depth == 0 {
+            return from + at;
+        }
+        from += at + 1;
+    }
+    text.len()
+}
+
+/// The same without comments, which count as a space, and without the brackets of old HTML.
+pub(in crate::optimize::svg) fn stripped(css: &str) -> String {
+    let mut text = String::with_capacity(css.len());
+    let mut rest = css;
+    while let Some(at) = rest.find("/*") {
+        text.push_str(&rest[..at]);
+        text.push(' ');
+        rest = rest[at + 2..].find("*/").map_or("", |end| &rest[at + 2 + end + 2..]);
+    }
+    text.push_str(rest);
+    text.replace("<!--", " ").replace("-->", " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_and_declarations_are_split_outside_of_strings_and_parentheses() {
+        let sheet = "@import url(a;b); a>b , .c{fill:url(\"x;}y\") ; Stroke : red!IMPORTANT} @media x{a{b:c}}";
+        let rules = rules(sheet);
+        assert_eq!(rules.iter().map(|rule| rule.0).collect::<Vec<_>>(), ["@import url(a;b)", "a>b , .c", "@media x"]);
+        let found = declarations(rules[1].1);
+        assert_eq!(written(&found), "fill:url(\"x;}y\");stroke:red!important");
+        assert_eq!(rules[2].1, "a{b:c}");
+    }
+
+    #[test]
+    fn comments_are_a_space_and_what_is_cut_off_does_not_matter() {
+        assert_eq!(stripped("a/*b*/c<!--d-->e/*f"), "a c d e ");
+        assert_eq!(declarations("fill;:x;;y:"), []);
+        assert_eq!(rules("a{b:c"), [("a", "b:c")]);
+    }
+}

@@ -1,0 +1,195 @@
+//! SVG: cleaned of what could act, made smaller by rules, and verified by drawing it.
+//!
+//! ```text
+//! text ─> tree ─> sanitise ─> rules ─> text ─> drawn and compared with what the sanitised document shows
+//!                              ^────────────────┘ a coarser tolerance, or without the rule that broke it
+//! ```
+
+mod build;
+mod css;
+mod matrix;
+mod names;
+mod path;
+mod refs;
+mod resize;
+mod rules;
+mod sanitise;
+mod screen;
+mod search;
+mod style;
+mod tree;
+mod witness;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+pub use rules::{Rule, SVG_RULES};
+
+use super::{Goal, Optimised, Preset};
+use crate::{
+    codec::{
+        Codecs,
+        svg::{self, Fonts},
+    },
+    control::Run,
+    error::Result,
+    operation::Frame,
+    request::Compression,
+};
+use rules::Stage;
+use tree::Tree;
+
+/// What is to be done with an SVG.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Vector<'a> {
+    /// For embedded pictures.
+    pub codecs: &'a Codecs,
+    /// The document.
+    pub text: &'a str,
+    /// The wanted fidelity.
+    pub goal: Goal,
+    /// Ids of elements stay as they are.
+    pub keep_ids: bool,
+    /// For text, while results are verified.
+    pub fonts: &'a Fonts,
+    /// Another size.
+    pub size: Option<Frame>,
+}
+
+/// A document that was made smaller.
+#[derive(Debug)]
+pub(crate) struct Drawn {
+    /// Its text.
+    pub done: Optimised,
+    /// The source has nothing that could act or lead elsewhere, and may stay as it is.
+    pub clean: bool,
+}
+
+/// How rules go about it.
+#[derive(Debug, Clone, Copy)]
+struct Settings<'a> {
+    /// How far a point may move, in pixels of a screen of 2048.
+    tolerance: f64,
+    /// Shapes may change by so many tolerances; `None` keeps them but for rounding.
+    simplify: Option<f64>,
+    /// Shares of 1, as opacities, may be off by so many 512ths.
+    shares: f64,
+    keep_ids: bool,
+    /// There was a style sheet in the source.
+    sheets: bool,
+    /// How embedded pictures are compressed; not at all for `None`.
+    embedded: Option<Compression>,
+    /// Documents around this one.
+    nesting: u8,
+    codecs: &'a Codecs,
+    run: Run<'a>,
+}
+
+/// Documents within documents that are cleaned; deeper ones are taken out.
+const NESTING: u8 = 2;
+
+/// The document made smaller, sanitised whatever the goal.
+pub(crate) fn optimise(task: &Vector<'_>, run: Run<'_>) -> Result<Drawn> {
+    let document = svg::document(task.text, run)?;
+    let mut tree = build::build(&document);
+    run.check()?;
+    let removed = sanitise::sanitise(&mut tree);
+    if let Some(size) = task.size {
+        resize::resize(&mut tree, size);
+    }
+    // What is compared with is the document as it came, wherever that was to stay as it is.
+    let original = if removed.is_empty() && task.size.is_none() { task.text.to_owned() } else { write::write(&tree) };
+    let mut done = search::search(&tree, &original, task, run)?;
+    // What the tree never had, sanitising could not see.
+    let led =
+        |node: roxmltree::Node<'_, '_>| node.is_pi() || node.attributes().any(|attribute| attribute.name() == "base");
+    let clean = removed.is_empty() && !task.text.contains("<!DOCTYPE") && !document.root().descendants().any(led);
+    if !removed.is_empty() {
+        done.warnings.insert(0, format!("removed for safety: {}", removed.join(", ")));
+    }
+    Ok(Drawn { done, clean })
+}
+
+impl<'a> Settings<'a> {
+    /// Exact, but for what no screen shows.
+    fn exact(tree: &Tree, task: &Vector<'a>, run: Run<'a>) -> Self {
+        Self {
+            tolerance: search::EXACT,
+            simplify: None,
+            shares: 0.0,
+            keep_ids: task.keep_ids,
+            sheets: style::is_styled(tree),
+            embedded: match task.goal {
+                Goal::Lossless | Goal::Quality(100) => Some(Compression::Lossless),
+                Goal::Smart(Preset::Low) => Some(Compression::Low),
+                Goal::Smart(Preset::Medium) | Goal::Quality(_) => Some(Compression::Medium),
+                Goal::Smart(Preset::High) => Some(Compression::High),
+                Goal::Smart(Preset::Ultra) => Some(Compression::Ultra),
+            },
+            nesting: 0,
+            codecs: task.codecs,
+            run,
+        }
+    }
+}
+
+/// Passes of the structural rules.
+const PASSES: usize = 6;
+
+/// Applies the structural rules that `allowed` lets through until nothing gets shorter.
+fn structured(tree: &Tree, settings: &Settings<'_>, allowed: &dyn Fn(&Rule) -> bool) -> Result<Tree> {
+    let mut tree = tree.clone();
+    apply(&mut tree, Stage::First, settings, allowed)?;
+    let mut length = usize::MAX;
+    for _ in 0..PASSES {
+        settings.run.check()?;
+        let before = tree.clone();
+        apply(&mut tree, Stage::Structure, settings, allowed)?;
+        let now = write::write(&tree).len();
+        if now >= length {
+            return Ok(if now > length { before } else { tree });
+        }
+        length = now;
+    }
+    Ok(tree)
+}
+
+/// The text of a structured document at the tolerance of `settings`.
+fn finished(tree: &Tree, settings: &Settings<'_>, allowed: &dyn Fn(&Rule) -> bool) -> Result<String> {
+    let mut tree = tree.clone();
+    apply(&mut tree, Stage::Numbers, settings, allowed)?;
+    // What was folded may have left groups and properties to place anew.
+    apply(&mut tree, Stage::Structure, settings, allowed)?;
+    apply(&mut tree, Stage::Last, settings, allowed)?;
+    Ok(write::write(&tree))
+}
+
+fn apply(tree: &mut Tree, stage: Stage, settings: &Settings<'_>, allowed: &dyn Fn(&Rule) -> bool) -> Result<()> {
+    for rule in SVG_RULES.iter().filter(|rule| rule.stage == stage && allowed(rule)) {
+        settings.run.check()?;
+        (rule.apply)(tree, settings)?;
+    }
+    Ok(())
+}
+
+/// A document inside another one: cleaned, and exact. `None` if it cannot be read.
+fn nested(bytes: &[u8], settings: &Settings<'_>) -> Result<Option<String>> {
+    let inner = Settings {
+        nesting: settings.nesting + 1,
+        keep_ids: false,
+        tolerance: search::EXACT,
+        simplify: None,
+        ..*settings
+    };
+    let Ok(text) = svg::text(bytes, settings.run) else { return Ok(None) };
+    let Ok(document) = svg::document(&text, settings.run) else { return Ok(None) };
+    let mut tree = build::build(&document);
+    sanitise::sanitise(&mut tree);
+    if inner.nesting >= NESTING {
+        tree.retain(|tree, id| !tree.is(id, &["image", "feImage"]));
+    }
+    let inner = Settings { sheets: style::is_styled(&tree), ..inner };
+    let tree = structured(&tree, &inner, &|_| true)?;
+    finished(&tree, &inner, &|_| true).map(Some)
+}

@@ -1,0 +1,75 @@
+use std::collections::BTreeMap;
+
+use super::{
+    super::{
+        Settings,
+        names::property,
+        style::{animated, is_styled},
+        tree::{Attribute, Content, Element, Tree},
+    },
+    ids::short_name,
+};
+use crate::error::Result;
+
+pub(super) const BEFORE: &str = "<svg><path class=\"x\" fill=\"#123456\" stroke=\"#654321\"/><path fill=\"#123456\" stroke=\"#654321\"/><path fill=\"#123456\" stroke=\"#654321\"/></svg>";
+pub(super) const AFTER: &str = "<svg><style>.a{fill:#123456;stroke:#654321}</style><path class=\"a\"/><path class=\"a\"/><path class=\"a\"/></svg>";
+
+/// What a sheet costs before its first rule.
+const SHEET: usize = 15;
+
+pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
+    if is_styled(tree) {
+        return Ok(());
+    }
+    for id in tree.elements() {
+        tree.unset(id, "class");
+    }
+    if !settings.sheets {
+        return Ok(());
+    }
+    let animated = animated(tree);
+    let mut looks: BTreeMap<String, Vec<_>> = BTreeMap::new();
+    for id in tree.elements().into_iter().filter(|id| !animated[id.index()] && *id != tree.root()) {
+        let element = tree.element(id).filter(|element| !element.html && !element.has("style"));
+        let attributes = element.into_iter().flat_map(|element| &element.attributes).filter(|attribute| is_css(attribute));
+        let mut words: Vec<String> = attributes.map(|attribute| format!("{}:{}", attribute.name, attribute.value)).collect();
+        words.sort();
+        if !words.is_empty() {
+            looks.entry(words.join(";")).or_default().push(id);
+        }
+    }
+    // An attribute has a space, an equals sign and quotes where a declaration has a colon and a semicolon.
+    let saves = |look: &str, count: usize| {
+        let attributes = look.len() + 3 * look.split(';').count() - look.split(';').count() + 1;
+        (attributes * count).checked_sub(10 * count + look.len() + 4).filter(|saved| *saved > 0)
+    };
+    looks.retain(|look, ids| saves(look, ids.len()).is_some());
+    let saved: usize = looks.iter().filter_map(|(look, ids)| saves(look, ids.len())).sum();
+    if saved <= SHEET {
+        return Ok(());
+    }
+    let mut order: Vec<_> = looks.into_iter().collect();
+    order.sort_by_key(|(_, ids)| (usize::MAX - ids.len(), ids[0]));
+    let mut sheet = String::new();
+    for (at, (look, ids)) in order.iter().enumerate() {
+        let name = short_name(at);
+        sheet.push_str(&format!(".{name}{{{look}}}"));
+        for id in ids {
+            if let Some(element) = tree.element_mut(*id) {
+                element.attributes.retain(|attribute| !is_css(attribute));
+                element.set("class", name.as_str());
+            }
+        }
+    }
+    let style = tree.append(tree.root(), Content::Element(Element::new("style")));
+    tree.append(style, Content::Text(sheet));
+    tree.adopt(tree.root(), style, true);
+    Ok(())
+}
+
+/// Whether the attribute says the same in a sheet, where lengths of text have units.
+fn is_css(attribute: &Attribute) -> bool {
+    let name = attribute.name.as_str();
+    property(name).is_some() && !name.starts_with("font") && !name.ends_with("-spacing") && !name.contains("baseline") && name != "transform-origin"
+        && !attribute.value.contains([';', '{', '}', '<'])
+}

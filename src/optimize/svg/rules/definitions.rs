@@ -1,0 +1,120 @@
+use std::collections::BTreeMap;
+
+use super::super::{
+    Settings,
+    names::DEFINITIONS,
+    refs,
+    style::is_styled,
+    tree::{Id, Tree},
+    write::write_part,
+};
+use crate::error::Result;
+
+pub(super) const BEFORE: &str = "<svg><defs><clipPath id=\"a\"><path d=\"M0 0h9v9z\"/></clipPath><clipPath id=\"b\"><path d=\"M0 0h9v9z\"/></clipPath>\
+    <linearGradient id=\"c\"/></defs><g clip-path=\"url(#a)\"/><g clip-path=\"url(#b)\"/></svg>";
+pub(super) const AFTER: &str = "<svg><clipPath id=\"a\"><path d=\"M0 0h9v9z\"/></clipPath><g clip-path=\"url(#a)\"/><g clip-path=\"url(#a)\"/></svg>";
+
+/// Definitions that draw nothing where they stand even without `defs` around them.
+const STANDING: [&str; 9] =
+    ["clipPath", "mask", "pattern", "marker", "symbol", "filter", "linearGradient", "radialGradient", "style"];
+
+pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
+    if is_styled(tree) || is_library(tree) {
+        return Ok(());
+    }
+    drop_unused(tree);
+    if !settings.keep_ids {
+        super::ids::drop_unused(tree);
+        share_equal(tree);
+    }
+    dissolve_defs(tree);
+    Ok(())
+}
+
+/// A document of symbols and views alone is used by their names from outside.
+pub(super) fn is_library(tree: &Tree) -> bool {
+    let children = tree.children(tree.root());
+    children.iter().any(|id| tree.is(*id, &["symbol", "defs", "view"]))
+        && children.iter().all(|id| tree.is(*id, &["symbol", "defs", "view", "title", "desc", "style"]) || tree.element(*id).is_none())
+        || tree.elements().iter().any(|id| tree.is(*id, &["view"]))
+}
+
+/// Definitions whose content nobody names, again until none is left.
+fn drop_unused(tree: &mut Tree) {
+    loop {
+        let ids = refs::by_id(tree);
+        let mut used = vec![false; tree.capacity()];
+        for (from, _, target) in refs::references(tree) {
+            // What only names itself is not used.
+            if let Some(id) = ids.get(&target).filter(|id| !tree.upwards(from).any(|above| above == **id)) {
+                tree.upwards(*id).for_each(|id| used[id.index()] = true);
+            }
+        }
+        let before = tree.elements().len();
+        tree.retain(|tree, id| {
+            let defined = tree.is(id, &DEFINITIONS) || tree.parent(id).is_some_and(|parent| tree.is(parent, &["defs"]));
+            used[id.index()] || !defined || tree.is(id, &["defs", "style", "font"]) || tree.element(id).is_none()
+        });
+        if tree.elements().len() == before {
+            return;
+        }
+    }
+}
+
+/// Equal definitions but for their ids become the first of them.
+fn share_equal(tree: &mut Tree) {
+    let mut first: BTreeMap<String, String> = BTreeMap::new();
+    let mut renamed: BTreeMap<String, String> = BTreeMap::new();
+    let mut gone: Vec<Id> = Vec::new();
+    for id in tree.elements() {
+        if !tree.is(id, &STANDING) || tree.is(id, &["symbol", "style"]) {
+            continue;
+        }
+        let Some(name) = tree.get(id, "id").map(str::to_owned) else { continue };
+        let inner = tree.descendants(id).into_iter().skip(1).any(|id| tree.get(id, "id").is_some());
+        if inner {
+            continue;
+        }
+        // What is inherited from around them is part of what they are.
+        let outer: Vec<_> = tree.upwards(id).skip(1).filter(|id| !tree.is(*id, &["defs"])).collect();
+        let context = if outer.len() > 1 { format!("{:?}", outer) } else { String::new() };
+        match first.get(&(context.clone() + &write_part(tree, id))) {
+            Some(same) => {
+                renamed.insert(name, same.clone());
+                gone.push(id);
+            }
+            None => drop(first.insert(context + &write_part(tree, id), name)),
+        }
+    }
+    for id in gone {
+        tree.remove(id);
+    }
+    rename(tree, &renamed);
+}
+
+/// Replaces the ids that attributes name.
+pub(super) fn rename(tree: &mut Tree, names: &BTreeMap<String, String>) {
+    if names.is_empty() {
+        return;
+    }
+    for id in tree.elements() {
+        let Some(element) = tree.element_mut(id) else { continue };
+        for attribute in &mut element.attributes {
+            if attribute.name != "id" && (attribute.value.contains('#') || attribute.value.contains('.') || attribute.name.starts_with("aria-")) {
+                attribute.value = refs::renamed(&attribute.name, &attribute.value, |id| names.get(id).cloned());
+            }
+        }
+    }
+}
+
+/// Definitions that stand without `defs` as well do so.
+fn dissolve_defs(tree: &mut Tree) {
+    for id in tree.elements() {
+        let plain = tree.is(id, &["defs"]) && tree.element(id).is_some_and(|element| element.attributes.is_empty());
+        let holds = plain && tree.children(id).iter().all(|child| tree.is(*child, &STANDING));
+        let parent = tree.parent(id).is_some_and(|parent| tree.is(parent, &["svg", "g"]));
+        if holds && parent {
+            tree.dissolve(id);
+        }
+    }
+}

@@ -1,0 +1,220 @@
+use std::collections::BTreeSet;
+
+use super::super::{
+    Settings,
+    matrix::Matrix,
+    names::{DEFINITIONS, DRAWN, property},
+    refs,
+    style::{animated, is_styled},
+    tree::{Element, Id, Tree},
+};
+use crate::error::Result;
+
+pub(super) const BEFORE: &str = "<svg><g><g transform=\"scale(2)\"><path d=\"M0 0h9\" transform=\"scale(3)\"/></g></g>\
+    <g clip-path=\"url(#a)\"><use href=\"#b\"/></g><g clip-path=\"url(#a)\"><use href=\"#c\"/></g><g clip-path=\"url(#a)\"><use href=\"#d\"/></g></svg>";
+pub(super) const AFTER: &str = "<svg><path d=\"M0 0h9\" transform=\"matrix(6 0 0 6 0 0)\"/>\
+    <g clip-path=\"url(#a)\"><use href=\"#b\"/><use href=\"#c\"/><use href=\"#d\"/></g></svg>";
+
+/// What the tags of a group cost.
+const TAGS: usize = 7;
+
+pub(super) fn apply(tree: &mut Tree, _: &Settings<'_>) -> Result<()> {
+    if is_styled(tree) {
+        return Ok(());
+    }
+    let still = Still::of(tree);
+    for id in tree.elements().into_iter().rev() {
+        if tree.is(id, &["g"]) && tree.parent(id).is_some() && still.stands(id) {
+            dissolve(tree, id, &still);
+        }
+    }
+    let named: BTreeSet<String> = refs::references(tree).into_iter().map(|(_, _, target)| target).collect();
+    for id in tree.elements() {
+        if tree.is(id, &["g", "svg", "a", "clipPath", "mask", "symbol"]) {
+            if tree.is(id, &["g", "svg", "a", "mask", "symbol"]) {
+                share(tree, id, &still);
+            }
+            join(tree, id, &named, &still);
+        }
+    }
+    Ok(())
+}
+
+/// Takes a group away whose attributes its only child can have, or that has none.
+fn dissolve(tree: &mut Tree, id: Id, still: &Still) {
+    let Some(group) = tree.element(id).cloned() else { return };
+    let parent_ok = tree.parent(id).is_some_and(|parent| !tree.is(parent, &["switch"]));
+    let drawn: Vec<Id> = tree.children(id).to_vec();
+    let only_drawn = drawn.iter().all(|child| tree.is(*child, &DRAWN) || tree.is(*child, &["g", "svg", "a", "switch"]) || tree.is(*child, &DEFINITIONS));
+    if !parent_ok || !only_drawn || group.has("id") || group.has("style") || group.has("class") {
+        return;
+    }
+    if group.attributes.is_empty() {
+        tree.dissolve(id);
+        return;
+    }
+    match drawn[..] {
+        [child] if passes_on(tree, &group, child, still) => {
+            for attribute in &group.attributes {
+                pass_on(tree, child, &attribute.name, &attribute.value);
+            }
+            tree.dissolve(id);
+        }
+        _ => spread(tree, id, &group, &drawn),
+    }
+}
+
+/// Inherited properties go to the children where that is shorter than the group.
+fn spread(tree: &mut Tree, id: Id, group: &Element, children: &[Id]) {
+    let inherited = |name: &str| property(name).is_some_and(|property| property.inherited);
+    let able = |child: &Id| tree.is(*child, &DRAWN) || tree.is(*child, &["g", "a", "switch"]);
+    if children.is_empty() || !group.attributes.iter().all(|attribute| inherited(&attribute.name)) || !children.iter().all(able) {
+        return;
+    }
+    let length = |name: &str, value: &str| name.len() + value.len() + 4;
+    let whole: usize = group.attributes.iter().map(|attribute| length(&attribute.name, &attribute.value)).sum();
+    let spread: usize = group.attributes.iter().map(|attribute| {
+        children.iter().filter(|child| tree.get(**child, &attribute.name).is_none()).count() * length(&attribute.name, &attribute.value)
+    }).sum();
+    if spread <= whole + TAGS {
+        for child in children {
+            for attribute in &group.attributes {
+                if tree.get(*child, &attribute.name).is_none() {
+                    tree.set(*child, &attribute.name, attribute.value.as_str());
+                }
+            }
+        }
+        tree.dissolve(id);
+    }
+}
+
+fn passes_on(tree: &Tree, group: &Element, child: Id, still: &Still) -> bool {
+    let Some(element) = tree.element(child) else { return false };
+    if !(element.is(&DRAWN) || element.is(&["g"])) || element.is(&["tspan"]) || element.has("id") || element.has("style") || element.has("class") || !still.stands(child) {
+        return false;
+    }
+    let transformed = element.has("transform");
+    let bound = |name: &str| matches!(name, "clip-path" | "mask" | "filter");
+    let inner_bound = ["clip-path", "mask", "filter"].iter().any(|name| element.has(name));
+    group.attributes.iter().all(|attribute| match attribute.name.as_str() {
+        "transform" => transformable(group, attribute.value.as_str()) && element.get("transform").is_none_or(|inner| Matrix::parse(inner).is_some()),
+        // Clips and masks are in the units of who has them, and come after its own.
+        name if bound(name) => !transformed && !inner_bound && !element.has("opacity") && !element.is(&["use", "image"]) && !still.is_boxed(&attribute.value),
+        "opacity" => !element.has("opacity") && !inner_bound,
+        name => property(name).is_some_and(|property| property.inherited),
+    })
+}
+
+fn transformable(group: &Element, transform: &str) -> bool {
+    !["clip-path", "mask", "filter"].iter().any(|name| group.has(name)) && Matrix::parse(transform).is_some()
+}
+
+/// What is known of the document before anything moves.
+struct Still {
+    animated: Vec<bool>,
+    /// Definitions in the units of their user's own.
+    unboxed: BTreeSet<String>,
+}
+
+impl Still {
+    fn of(tree: &Tree) -> Self {
+        let unboxed = tree.elements().into_iter().filter(|id| {
+            tree.is(*id, &["clipPath"]) && tree.get(*id, "clipPathUnits").is_none_or(|units| units != "objectBoundingBox")
+        });
+        Self { animated: animated(tree), unboxed: unboxed.filter_map(|id| tree.get(id, "id").map(str::to_owned)).collect() }
+    }
+
+    /// Whether an element is the same at any time. Groups made since are.
+    fn stands(&self, id: Id) -> bool {
+        !self.animated.get(id.index()).copied().unwrap_or(false)
+    }
+
+    /// Whether what is named draws in units of the box of whoever names it. A group's box is not that of its child alone.
+    fn is_boxed(&self, value: &str) -> bool {
+        refs::urls(value).first().is_none_or(|url| !self.unboxed.contains(url.trim_start_matches('#')))
+    }
+}
+
+fn pass_on(tree: &mut Tree, child: Id, name: &str, value: &str) {
+    match (name, tree.get(child, name)) {
+        ("transform", Some(inner)) => {
+            if let (Some(outer), Some(inner)) = (Matrix::parse(value), Matrix::parse(inner)) {
+                let numbers = outer.then_inside(inner).0.map(|number| super::super::path::number::shortest(number, 0.0));
+                tree.set(child, name, format!("matrix({})", numbers.join(" ")));
+            }
+        }
+        (_, Some(_)) => {}
+        (_, None) => tree.set(child, name, value),
+    }
+}
+
+/// Neighbouring groups with the same attributes become one, where each is drawn on its own anyway.
+fn join(tree: &mut Tree, parent: Id, named: &BTreeSet<String>, still: &Still) {
+    let children = tree.children(parent).to_vec();
+    let joins = |tree: &Tree, id: Id| {
+        tree.is(id, &["g"]) && still.stands(id) && tree.element(id).is_some_and(|element| {
+            !element.attributes.is_empty() && element.get("id").is_none_or(|id| !named.contains(id)) && element.attributes.iter().all(|attribute| {
+                matches!(attribute.name.as_str(), "transform") || attribute.name == "clip-path" && !still.is_boxed(&attribute.value)
+                    || property(&attribute.name).is_some_and(|property| property.inherited)
+            })
+        })
+    };
+    let mut last: Option<Id> = None;
+    for child in children {
+        let fits = joins(tree, child);
+        match last {
+            Some(first) if fits && tree.element(first).map(|e| &e.attributes) == tree.element(child).map(|e| &e.attributes) => {
+                for moved in tree.children(child).to_vec() {
+                    tree.adopt(first, moved, false);
+                }
+                tree.remove(child);
+            }
+            _ => last = fits.then_some(child),
+        }
+    }
+}
+
+/// Runs of neighbours with the same clip path or transform get a group that has it for all of them.
+fn share(tree: &mut Tree, parent: Id, still: &Still) {
+    for name in ["clip-path", "transform"] {
+        let mut at = 0;
+        while let Some(&child) = tree.children(parent).get(at) {
+            let run = run_of(tree, parent, at, name, still);
+            let Some(value) = tree.get(child, name).map(str::to_owned).filter(|_| run > 1) else {
+                at += 1;
+                continue;
+            };
+            let attribute = name.len() + value.len() + 4;
+            let inner = tree.children(parent)[at..at + run].to_vec();
+            // Groups that are left with nothing go as well.
+            let bare = inner.iter().filter(|id| tree.is(**id, &["g"]) && tree.element(**id).is_some_and(|element| element.attributes.len() == 1)).count();
+            if (run - 1) * attribute + bare * TAGS > TAGS && run < tree.children(parent).len() + usize::from(!tree.is(parent, &["g"])) {
+                inner.iter().for_each(|id| drop(tree.unset(*id, name)));
+                let mut group = Element::new("g");
+                group.set(name, value);
+                let wrapped = tree.wrap(parent, at, at + run - 1, group);
+                for id in tree.children(wrapped).to_vec() {
+                    if tree.is(id, &["g"]) && tree.element(id).is_some_and(|element| element.attributes.is_empty()) {
+                        tree.dissolve(id);
+                    }
+                }
+            }
+            at += 1;
+        }
+    }
+}
+
+/// How many children from `at` on have the same value of an attribute that a group could have for them.
+fn run_of(tree: &Tree, parent: Id, at: usize, name: &str, still: &Still) -> usize {
+    let children = &tree.children(parent)[at..];
+    let value = |id: Id| tree.element(id).filter(|_| able(tree, id, name, still)).and_then(|element| element.get(name));
+    let Some(first) = children.first().and_then(|id| value(*id)) else { return 0 };
+    children.iter().take_while(|id| value(**id) == Some(first)).count()
+}
+
+fn able(tree: &Tree, id: Id, name: &str, still: &Still) -> bool {
+    let Some(element) = tree.element(id) else { return false };
+    let bound = ["clip-path", "mask", "filter", "style", "transform", "opacity"].iter().filter(|other| **other != name).any(|other| element.has(other));
+    (element.is(&DRAWN) || element.is(&["g"])) && !element.is(&["tspan", "textPath", "tref"]) && !bound && still.stands(id)
+        && (name == "transform" || element.get(name).is_some_and(|value| !still.is_boxed(value)))
+}

@@ -1,0 +1,82 @@
+use super::super::{
+    Settings,
+    names::{ANIMATIONS, SHAPES},
+    path::{Path, Segment},
+    refs,
+    style::{inherited, animated, is_styled, paints},
+    tree::{Id, Tree},
+};
+use crate::error::Result;
+
+pub(super) const BEFORE: &str = "<svg><g display=\"none\"><path d=\"M0 0h9\"/></g><rect width=\"0\" height=\"9\"/><path d=\"\"/><circle r=\"9\" fill=\"none\"/>\
+    <g/><text/><path d=\"M0 0h9v9z\"/></svg>";
+pub(super) const AFTER: &str = "<svg><path d=\"M0 0h9v9z\"/></svg>";
+
+pub(super) fn apply(tree: &mut Tree, _: &Settings<'_>) -> Result<()> {
+    if is_styled(tree) {
+        return Ok(());
+    }
+    let (fill, stroke) = (inherited(tree, "fill"), inherited(tree, "stroke"));
+    let named: Vec<Id> = {
+        let ids = refs::by_id(tree);
+        refs::references(tree).iter().filter_map(|(_, _, target)| ids.get(target).copied()).collect()
+    };
+    let animated = animated(tree);
+    let moving = tree.elements().into_iter().any(|id| tree.is(id, &ANIMATIONS));
+    let unpainted = |tree: &Tree, id: Id| {
+        tree.is(id, &SHAPES)
+            && !paints(&fill[id.index()])
+            && !paints(&stroke[id.index()])
+            && !tree.within(id, &["clipPath"])
+            && ["marker-start", "marker-mid", "marker-end"].iter().all(|name| tree.upwards(id).all(|id| tree.get(id, name).is_none()))
+    };
+    tree.retain(|tree, id| {
+        let element = tree.element(id);
+        let plain = element.is_some_and(|element| !element.html && !element.has("style") && !element.has("id"));
+        if !plain || named.contains(&id) || animated[id.index()] || tree.within(id, &["switch"]) {
+            return true;
+        }
+        !(is_switched_off(tree, id) || has_no_size(tree, id) || unpainted(tree, id) && !moving)
+    });
+    drop_empty(tree, &named);
+    Ok(())
+}
+
+fn is_switched_off(tree: &Tree, id: Id) -> bool {
+    tree.get(id, "display") == Some("none") && !tree.is(id, &["stop", "clipPath", "mask", "marker", "pattern", "filter", "symbol"])
+        && !tree.upwards(id).any(|id| tree.get(id, "id").is_some() && tree.is(id, &["symbol", "clipPath", "mask"]))
+        && !holds_named(tree, id)
+}
+
+/// What is switched off is still there for those who name it.
+fn holds_named(tree: &Tree, id: Id) -> bool {
+    tree.descendants(id).into_iter().any(|id| tree.get(id, "id").is_some())
+}
+
+/// A shape that the specification switches off by its numbers.
+fn has_no_size(tree: &Tree, id: Id) -> bool {
+    let zero = |name: &str| tree.get(id, name).is_some_and(|value| value.trim().parse() == Ok(0.0));
+    match tree.name(id) {
+        "rect" | "image" | "pattern" => zero("width") || zero("height"),
+        "circle" => zero("r"),
+        "ellipse" => zero("rx") || zero("ry"),
+        "path" => match tree.get(id, "d") {
+            None => !tree.children(id).iter().any(|child| tree.is(*child, &ANIMATIONS)),
+            Some(data) => Path::parse(data).is_some_and(|path| path.segments.iter().all(|segment| matches!(segment, Segment::Move(_)))),
+        },
+        "polygon" | "polyline" => tree.get(id, "points").is_none_or(|points| points.trim().is_empty()),
+        _ => false,
+    }
+}
+
+/// Containers of nothing, from the inside out. A mask or a clip path without content hides what uses it; a filter on
+/// nothing may still paint.
+fn drop_empty(tree: &mut Tree, named: &[Id]) {
+    for id in tree.elements().into_iter().rev() {
+        let empty = tree.children(id).is_empty() && tree.is(id, &["g", "defs", "switch", "a", "text", "tspan", "symbol"]);
+        let lone = tree.element(id).is_some_and(|element| !element.has("id") && !element.has("filter") && !element.has("style"));
+        if empty && lone && id != tree.root() && !named.contains(&id) && !tree.parent(id).is_some_and(|parent| tree.is(parent, &["switch"])) {
+            tree.remove(id);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+use super::super::{
+    Settings,
+    path::{Keep, Path},
+    refs,
+    screen::Screen,
+    search::EXACT,
+    style::{Value, animated, inherited, is_styled, paints},
+    tree::{Id, Tree},
+};
+use crate::error::Result;
+
+pub(super) const BEFORE: &str = "<svg viewBox=\"0 0 99 99\"><path d=\"M 10.000,10 L 20,10 L 20,20.5 L 10,20.5 Z\"/></svg>";
+pub(super) const AFTER: &str = "<svg viewBox=\"0 0 99 99\"><path d=\"M10 10h10v10.5H10\"/></svg>";
+
+pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
+    let screen = Screen::of(tree);
+    let looks = Looks::of(tree);
+    let animated = animated(tree);
+    for id in tree.elements() {
+        settings.run.check()?;
+        let name = match tree.name(id) {
+            "path" | "glyph" | "missing-glyph" => "d",
+            "polygon" | "polyline" => "points",
+            _ => continue,
+        };
+        let Some(data) = tree.get(id, name) else { continue };
+        // Text along a path cannot be verified.
+        let followed = looks.followed[id.index()];
+        let tolerance = if followed { EXACT.min(settings.tolerance) } else { settings.tolerance } / screen.place(tree, id).scale;
+        if name == "points" {
+            let points: std::result::Result<Vec<f64>, _> = svgtypes::NumberListParser::from(data).collect();
+            if let Ok(points) = points {
+                tree.set(id, name, super::super::path::number::list(&points, tolerance));
+            }
+            continue;
+        }
+        // An animation of the data needs their commands as they are.
+        let Some(path) = Path::parse(data).filter(|_| !animated[id.index()]) else { continue };
+        let keep = looks.keep(tree, id);
+        let whole = path.write(tolerance, keep);
+        let best = match settings.simplify {
+            Some(factor) if !keep.vertices && !followed => {
+                // Half is for the shape, half for its numbers.
+                let simple = path.simplify(tolerance * factor, keep).write(tolerance, keep);
+                if simple.len() < whole.len() { simple } else { whole }
+            }
+            _ => whole,
+        };
+        tree.set(id, name, best);
+    }
+    Ok(())
+}
+
+/// What of paths shows beside their fill.
+pub(super) struct Looks {
+    stroke: Vec<Value>,
+    caps: Vec<Value>,
+    dashes: Vec<Value>,
+    markers: [Vec<Value>; 3],
+    /// Paths that something runs along.
+    followed: Vec<bool>,
+    styled: bool,
+}
+
+impl Looks {
+    pub(super) fn of(tree: &Tree) -> Self {
+        let mut followed = vec![false; tree.capacity()];
+        let ids = refs::by_id(tree);
+        for (id, _, target) in refs::references(tree) {
+            if tree.is(id, &["textPath", "mpath", "animateMotion"])
+                && let Some(target) = ids.get(&target)
+            {
+                followed[target.index()] = true;
+            }
+        }
+        Self {
+            stroke: inherited(tree, "stroke"),
+            caps: inherited(tree, "stroke-linecap"),
+            dashes: inherited(tree, "stroke-dasharray"),
+            markers: ["marker-start", "marker-mid", "marker-end"].map(|name| inherited(tree, name)),
+            followed,
+            styled: is_styled(tree),
+        }
+    }
+
+    pub(super) fn keep(&self, tree: &Tree, id: Id) -> Keep {
+        let at = id.index();
+        if self.styled || self.followed[at] || tree.get(id, "pathLength").is_some() || tree.get(id, "style").is_some() {
+            return Keep::ALL;
+        }
+        if tree.within(id, &["clipPath"]) {
+            return Keep::default();
+        }
+        let stroke = paints(&self.stroke[at]);
+        Keep {
+            stroke,
+            dots: stroke && self.caps[at] != Value::Known("butt".to_owned()),
+            vertices: self.markers.iter().any(|marker| paints(&marker[at])),
+            start: stroke && paints(&self.dashes[at]),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+use super::super::{
+    Settings,
+    css::{self, Declaration, Sheet},
+    names::property,
+    tree::{Content, Id, Tree},
+};
+use crate::error::Result;
+
+pub(super) const BEFORE: &str = "<svg><style>.a{fill:red}#b{stroke:blue}</style><path class=\"a\" fill=\"green\" \
+    style=\"-inkscape-x:1;stroke-width:2;mix-blend-mode:screen\"/><path id=\"b\" class=\"a\" style=\"fill:lime\"/></svg>";
+pub(super) const AFTER: &str = "<svg><path class=\"a\" fill=\"red\" stroke-width=\"2\" style=\"mix-blend-mode:screen\"/>\
+    <path id=\"b\" class=\"a\" stroke=\"blue\" fill=\"lime\"/></svg>";
+
+/// Matchings of selectors with elements beyond which sheets stay as they are.
+const MATCHINGS: usize = 20_000_000;
+
+pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
+    let styles: Vec<Id> = tree.elements().into_iter().filter(|id| tree.is(*id, &["style"])).collect();
+    let elements = tree.elements();
+    let text = sheet_text(tree, &styles);
+    let sheet = Sheet::parse(&text).filter(|sheet| sheet.len() * elements.len() < MATCHINGS);
+    let Some(sheet) = sheet.filter(|_| styles.iter().all(|id| is_plain(tree, *id))) else {
+        return shorten(tree, &styles);
+    };
+    // All is matched before anything changes.
+    let mut folded = Vec::new();
+    for id in elements {
+        settings.run.check()?;
+        let html = tree.element(id).is_none_or(|element| element.html);
+        if !html && !tree.is(id, &["style"]) {
+            folded.push((id, css::cascade(tree, id, &sheet)));
+        }
+    }
+    for (id, declarations) in folded {
+        fold(tree, id, declarations);
+    }
+    for id in styles {
+        tree.remove(id);
+    }
+    Ok(())
+}
+
+fn sheet_text(tree: &Tree, styles: &[Id]) -> String {
+    let texts = styles.iter().flat_map(|id| tree.children(*id)).filter_map(|child| match tree.content(*child) {
+        Content::Text(text) => Some(css::stripped(text)),
+        Content::Element(_) => None,
+    });
+    texts.collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a sheet holds on every medium.
+fn is_plain(tree: &Tree, id: Id) -> bool {
+    tree.get(id, "type").is_none_or(|kind| kind.is_empty() || kind.eq_ignore_ascii_case("text/css"))
+        && tree.get(id, "media").is_none_or(|media| matches!(media, "" | "all" | "screen"))
+}
+
+fn fold(tree: &mut Tree, id: Id, declarations: Vec<Declaration>) {
+    tree.unset(id, "style");
+    let textual = tree.within(id, &["text"]);
+    // A shorthand sets what stands in longhand too, so their order counts and all of it stays together.
+    let shorthand = declarations.iter().any(|declaration| matches!(declaration.name.as_str(), "font" | "all"));
+    let mut kept = Vec::new();
+    for declaration in declarations {
+        let Declaration { name, value, .. } = &declaration;
+        if name == "marker" && !shorthand {
+            for name in ["marker-start", "marker-mid", "marker-end"] {
+                tree.set(id, name, value.as_str());
+            }
+        } else if property(name).is_some() && !shorthand && name != "transform-origin" {
+            tree.set(id, name, value.as_str());
+        } else if matters(&declaration, textual) {
+            kept.push(declaration);
+        }
+    }
+    if !kept.is_empty() {
+        tree.set(id, "style", css::written(&kept));
+    }
+}
+
+/// Whether a declaration that has no attribute changes what is seen.
+fn matters(declaration: &Declaration, textual: bool) -> bool {
+    const TEXT_ONLY: [&str; 14] = [
+        "font", "line-height", "text-", "white-space", "word-", "letter-", "baseline", "font-", "tab-size", "hyphens", "inline-size",
+        "shape-inside", "shape-padding", "overflow-wrap",
+    ];
+    let (name, value) = (declaration.name.as_str(), declaration.value.as_str());
+    let idle = matches!((name, value), ("mix-blend-mode", "normal") | ("isolation", "auto") | ("marker", "none"));
+    let editor = ["-inkscape", "-sodipodi", "mso-", "block-progression", "solid-", "enable-background"];
+    !idle && !editor.iter().any(|prefix| name.starts_with(prefix)) && (textual || !TEXT_ONLY.iter().any(|prefix| name.starts_with(prefix)))
+}
+
+/// Where sheets depend on the viewer they stay, as do the attributes below them; only what says nothing goes.
+fn shorten(tree: &mut Tree, styles: &[Id]) -> Result<()> {
+    for id in tree.elements() {
+        let textual = tree.within(id, &["text"]);
+        let Some(style) = tree.get(id, "style").filter(|_| tree.element(id).is_some_and(|element| !element.html)) else { continue };
+        let mut declarations = css::declarations(&css::stripped(style));
+        declarations.retain(|declaration| property(&declaration.name).is_some() || matters(declaration, textual));
+        match declarations.is_empty() {
+            true => tree.unset(id, "style").map_or((), drop),
+            false => tree.set(id, "style", css::written(&declarations)),
+        }
+    }
+    for child in styles.iter().flat_map(|id| tree.children(*id).to_vec()).collect::<Vec<_>>() {
+        if let Some(text) = tree.text_mut(child) {
+            *text = compact(&css::stripped(text));
+        }
+    }
+    Ok(())
+}
+
+/// A sheet without white space that says nothing.
+fn compact(sheet: &str) -> String {
+    let mut text = String::new();
+    for (head, body) in css::rules(sheet) {
+        let head = head.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+        let inner = if body.contains('{') { compact(body) } else { css::written(&css::declarations(body)) };
+        match (head.starts_with('@'), inner.is_empty()) {
+            (true, true) => text.push_str(&format!("{head};")),
+            (false, true) => {}
+            _ => text.push_str(&format!("{head}{{{inner}}}")),
+        }
+    }
+    text
+}

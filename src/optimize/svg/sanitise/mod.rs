@@ -1,0 +1,292 @@
+//! What could act, load or lead elsewhere is taken out of every document, whatever was asked for.
+//!
+//! Elements pass by a list of what is known to be harmless; addresses pass if they stay inside the document or carry a
+//! picture with them. After imgproxy's and DOMPurify's lists, and OWASP's on what browsers run.
+
+mod address;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+use super::{
+    css::{self, Declaration},
+    tree::{Content, Element, Id, Tree},
+};
+use address::Address;
+
+/// Elements of SVG that draw, describe or animate; filter primitives pass by their prefix.
+const SVG: [&str; 62] = [
+    "a",
+    "animate",
+    "animateColor",
+    "animateMotion",
+    "animateTransform",
+    "circle",
+    "clipPath",
+    "color-profile",
+    "defs",
+    "desc",
+    "ellipse",
+    "filter",
+    "font",
+    "font-face",
+    "font-face-format",
+    "font-face-name",
+    "font-face-src",
+    "foreignObject",
+    "g",
+    "glyph",
+    "glyphRef",
+    "altGlyph",
+    "altGlyphDef",
+    "altGlyphItem",
+    "hatch",
+    "hatchpath",
+    "hkern",
+    "image",
+    "line",
+    "linearGradient",
+    "marker",
+    "mask",
+    "mesh",
+    "meshgradient",
+    "meshpatch",
+    "meshrow",
+    "missing-glyph",
+    "mpath",
+    "metadata",
+    "path",
+    "pattern",
+    "polygon",
+    "polyline",
+    "radialGradient",
+    "rect",
+    "set",
+    "solidcolor",
+    "stop",
+    "style",
+    "svg",
+    "switch",
+    "symbol",
+    "text",
+    "textPath",
+    "title",
+    "tref",
+    "tspan",
+    "use",
+    "view",
+    "vkern",
+    "cursor",
+    "discard",
+];
+
+/// Elements of HTML that only show text.
+const HTML: [&str; 46] = [
+    "a",
+    "abbr",
+    "article",
+    "aside",
+    "b",
+    "blockquote",
+    "body",
+    "br",
+    "center",
+    "code",
+    "dd",
+    "div",
+    "dl",
+    "dt",
+    "em",
+    "figcaption",
+    "figure",
+    "font",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "hr",
+    "i",
+    "img",
+    "kbd",
+    "li",
+    "ol",
+    "p",
+    "pre",
+    "q",
+    "s",
+    "section",
+    "small",
+    "span",
+    "strong",
+    "sub",
+    "sup",
+    "table",
+    "tbody",
+    "td",
+    "th",
+    "tr",
+    "ul",
+];
+
+/// Attributes that HTML elements keep.
+const HTML_ATTRIBUTES: [&str; 18] = [
+    "align", "alt", "class", "color", "colspan", "dir", "face", "height", "href", "id", "lang", "rowspan", "size",
+    "src", "style", "title", "valign", "width",
+];
+
+/// Attributes that load, send or run something, and those that only steer such.
+const REFUSED: [&str; 18] = [
+    "action",
+    "background",
+    "codebase",
+    "contentScriptType",
+    "contentStyleType",
+    "data",
+    "download",
+    "externalResourcesRequired",
+    "formaction",
+    "handler",
+    "manifest",
+    "ping",
+    "poster",
+    "profile",
+    "src",
+    "srcdoc",
+    "srcset",
+    "xmlns",
+];
+
+/// Cleans `tree`; gives back what was taken out, by name, each once.
+pub(super) fn sanitise(tree: &mut Tree) -> Vec<String> {
+    let mut removed = BTreeSet::new();
+    tree.retain(|tree, id| {
+        let passes = tree.element(id).is_none_or(|element| passes(tree, id, element));
+        if !passes {
+            removed.insert(tree.element(id).map_or_else(String::new, |element| element.name.clone()));
+        }
+        passes
+    });
+    for id in tree.descendants(tree.root()) {
+        clean_attributes(tree, id, &mut removed);
+        clean_sheet(tree, id, &mut removed);
+    }
+    removed.into_iter().collect()
+}
+
+fn passes(tree: &Tree, id: Id, element: &Element) -> bool {
+    let name = element.name.as_str();
+    if element.html {
+        return HTML.contains(&name);
+    }
+    if super::names::ANIMATIONS.contains(&name) {
+        return animates_harmlessly(element);
+    }
+    if matches!(name, "image" | "use") && element.get("href").is_some_and(|href| !Address::read(href).may_load(name)) {
+        return false;
+    }
+    let text = || tree.children(id).iter().any(|child| matches!(tree.content(*child), Content::Text(_)));
+    SVG.contains(&name) || name.starts_with("fe") && name.len() > 2 && !text()
+}
+
+/// Animations could set what would not pass at rest.
+fn animates_harmlessly(element: &Element) -> bool {
+    let target = element.get("attributeName").unwrap_or("").trim().to_ascii_lowercase();
+    let target = target.rsplit(':').next().unwrap_or("");
+    let values = ["from", "to", "by", "values"].into_iter().filter_map(|name| element.get(name));
+    !matches!(target, "href" | "src" | "style" | "class" | "id")
+        && !target.starts_with("on")
+        && values.into_iter().all(address::is_harmless_value)
+}
+
+fn clean_attributes(tree: &mut Tree, id: Id, removed: &mut BTreeSet<String>) {
+    let Some(element) = tree.element_mut(id) else { return };
+    let (name, html) = (element.name.clone(), element.html);
+    element.attributes.retain_mut(|attribute| {
+        let kept = match attribute.name.as_str() {
+            on if on.len() > 2 && on.is_char_boundary(2) && on[..2].eq_ignore_ascii_case("on") => false,
+            "href" | "src" if html || attribute.name == "href" => Address::read(&attribute.value).may_load(&name),
+            other if html => {
+                HTML_ATTRIBUTES.contains(&other) && (other != "style" || clean_style(&mut attribute.value))
+            }
+            "style" => clean_style(&mut attribute.value),
+            other if REFUSED.iter().any(|refused| refused.eq_ignore_ascii_case(other)) => false,
+            "fill" | "stroke" if !address::is_harmless_value(&attribute.value) => {
+                // A server that cannot be reached paints nothing; without the attribute it would be black.
+                "none".clone_into(&mut attribute.value);
+                true
+            }
+            _ => address::is_harmless_value(&attribute.value),
+        };
+        if !kept {
+            removed.insert(attribute.name.clone());
+        }
+        kept
+    });
+}
+
+/// Keeps the declarations that stay inside; true if there are any.
+fn clean_style(style: &mut String) -> bool {
+    let declared = css::declarations(&css::stripped(style));
+    let kept: Vec<Declaration> = declared.into_iter().filter(stays_inside).collect();
+    *style = css::written(&kept);
+    !kept.is_empty()
+}
+
+fn stays_inside(declaration: &Declaration) -> bool {
+    !matches!(declaration.name.as_str(), "behavior" | "-moz-binding" | "-ms-behavior")
+        && !declaration.name.contains('\\')
+        && address::is_harmless_value(&declaration.value)
+}
+
+fn clean_sheet(tree: &mut Tree, id: Id, removed: &mut BTreeSet<String>) {
+    if !tree.is(id, &["style"]) {
+        return;
+    }
+    for child in tree.children(id).to_vec() {
+        let Some(text) = tree.text_mut(child) else { continue };
+        let stripped = css::stripped(text);
+        let cleaned = clean_rules(&stripped, removed);
+        *text = cleaned;
+    }
+}
+
+/// The rules of a sheet that stay inside the document, blocks within blocks included.
+fn clean_rules(sheet: &str, removed: &mut BTreeSet<String>) -> String {
+    let mut text = String::new();
+    for (head, body) in css::rules(sheet) {
+        let kind = head.split([' ', '(', '"', '\'', ';']).next().unwrap_or("").to_ascii_lowercase();
+        let harmless = address::is_harmless_value(head) && !head.contains('\\');
+        match kind.as_str() {
+            _ if !harmless => {}
+            "@media" | "@supports" | "@layer" | "@keyframes" | "@-webkit-keyframes" | "@-moz-keyframes"
+            | "@container" => {
+                let inner = clean_rules(body, removed);
+                text.push_str(&format!("{head}{{{inner}}}"));
+                continue;
+            }
+            "@font-face" | "@page" => {
+                if css::declarations(body).iter().all(stays_inside) {
+                    text.push_str(&format!("{head}{{{}}}", css::written(&css::declarations(body))));
+                    continue;
+                }
+            }
+            "@charset" | "@namespace" => continue,
+            at if at.starts_with('@') => {}
+            _ => {
+                let kept: Vec<Declaration> = css::declarations(body).into_iter().filter(stays_inside).collect();
+                if kept.len() < css::declarations(body).len() {
+                    removed.insert("style".to_owned());
+                }
+                if !kept.is_empty() {
+                    text.push_str(&format!("{head}{{{}}}", css::written(&kept)));
+                }
+                continue;
+            }
+        }
+        removed.insert(if kind.starts_with('@') { kind } else { "style".to_owned() });
+    }
+    text
+}

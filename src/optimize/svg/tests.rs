@@ -1,0 +1,106 @@
+use super::*;
+use crate::{control::Unattended, limits::Limits};
+
+fn settings<'a>(codecs: &'a Codecs, limits: &'a Limits) -> Settings<'a> {
+    Settings {
+        tolerance: search::EXACT,
+        simplify: None,
+        shares: 0.0,
+        keep_ids: false,
+        sheets: true,
+        embedded: None,
+        nesting: 0,
+        codecs,
+        run: Run { limits, control: &Unattended },
+    }
+}
+
+fn tree(text: &str) -> Tree {
+    let text = text.replacen("<svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"", 1);
+    build::build(&svg::document(&text, Run { limits: &Limits::default(), control: &Unattended }).unwrap())
+}
+
+fn text(tree: &Tree) -> String {
+    write::write(tree).replacen(" xmlns=\"http://www.w3.org/2000/svg\"", "", 1)
+}
+
+#[test]
+fn every_rule_does_what_its_example_says_and_does_it_once() {
+    let (codecs, limits) = (Codecs::default(), Limits::default());
+    for rule in SVG_RULES {
+        let mut tree = tree(rule.before);
+        (rule.apply)(&mut tree, &settings(&codecs, &limits)).unwrap();
+        assert_eq!(text(&tree), rule.after, "{}", rule.name);
+        (rule.apply)(&mut tree, &settings(&codecs, &limits)).unwrap();
+        assert_eq!(text(&tree), rule.after, "{} again", rule.name);
+        assert_ne!(rule.before, rule.after, "{}", rule.name);
+    }
+}
+
+fn optimised(inner: &str) -> String {
+    let text = format!("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 90 9\">{inner}</svg>");
+    let (codecs, limits) = (Codecs::default(), Limits::default());
+    let fonts = Fonts::new();
+    let task =
+        Vector { codecs: &codecs, text: &text, goal: Goal::Lossless, keep_ids: false, fonts: &fonts, size: None };
+    let done = optimise(&task, Run { limits: &limits, control: &Unattended }).unwrap().done;
+    assert!(done.score >= 90.0 && done.warnings.is_empty(), "{done:?}");
+    let text = String::from_utf8(done.bytes).unwrap();
+    text[text.find('>').unwrap() + 1..].trim_end_matches("</svg>").to_owned()
+}
+
+#[test]
+fn what_changes_over_time_keeps_what_it_changes() {
+    let moving = "<path id=\"a\" fill=\"red\" d=\"M0 0h9v9z\"><animate attributeName=\"fill\" values=\"red;blue\" dur=\"1s\" \
+                  repeatCount=\"indefinite\"/></path><set href=\"#a\" attributeName=\"opacity\" to=\"0\" begin=\"a.click\"/>";
+    let text = optimised(moving);
+    for part in ["id=\"a\"", "fill=\"red\"", "values=\"red;blue\"", "href=\"#a\"", "begin=\"a.click\""] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let hidden = "<g display=\"none\"><set attributeName=\"display\" to=\"inline\" begin=\"1s\"/><path d=\"M0 0h9v9z\"/></g><path d=\"M20 0h9v9z\"/>";
+    assert!(optimised(hidden).contains("display=\"none\""), "{}", optimised(hidden));
+}
+
+#[test]
+fn what_is_used_elsewhere_still_inherits_there() {
+    let used = "<g fill=\"red\"><path id=\"a\" d=\"M0 0h5v9z\"/><path d=\"M10 0h5v9z\"/></g><use href=\"#a\" x=\"20\" fill=\"blue\"/><use href=\"#a\" x=\"40\"/>";
+    let text = optimised(used);
+    assert!(text.contains("fill=\"#00f\"") || text.contains("fill=\"blue\""), "{text}");
+    assert!(!text.contains("<path id=\"a\" fill"), "{text}");
+}
+
+#[test]
+fn sheets_that_depend_on_the_viewer_stay_with_their_classes() {
+    let sheet = "<style>.a{fill:red}@media (prefers-color-scheme:dark){.a{fill:blue}}</style><path class=\"a\" d=\"M0 0h9v9z\"/>";
+    let text = optimised(sheet);
+    assert!(
+        text.contains("@media (prefers-color-scheme:dark){.a{fill:blue}}") && text.contains("class=\"a\""),
+        "{text}"
+    );
+}
+
+#[test]
+fn text_and_what_it_hangs_on_is_exact() {
+    let text = optimised(
+        "<g transform=\"translate(1.23456789 2)\"><text x=\"1.23456789\" y=\"5\" font-size=\"3.3333333\"> a <tspan>b</tspan> c</text></g>",
+    );
+    for part in ["x=\"1.23456789\"", "font-size=\"3.3333333\"", "> a <tspan>b</tspan> c<"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn a_title_and_names_for_readers_stay() {
+    let named = "<title>Hill</title><desc>A hill.</desc><g role=\"img\" aria-label=\"x\" aria-labelledby=\"t\"><path id=\"t\" d=\"M0 0h9v9z\"/></g>";
+    let text = optimised(named);
+    for part in [
+        "<title>Hill</title>",
+        "<desc>A hill.</desc>",
+        "role=\"img\"",
+        "aria-label=\"x\"",
+        "aria-labelledby=\"a\"",
+        "id=\"a\"",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}

@@ -1,0 +1,128 @@
+//! What the sanitised document looks like, for everything made of it to be compared with.
+
+use crate::{
+    codec::svg::{Drawing, Fonts},
+    control::Run,
+    error::Result,
+    optimize::metric::Reference,
+    picture::{Channels, Picture, Samples},
+};
+
+/// The longer sides at which documents are compared, in pixels.
+const SIDES: [u32; 2] = [1024, 2048];
+/// The level of the ground between black and white.
+const GREY: u8 = 128;
+
+/// The original, drawn at both sizes.
+#[derive(Debug)]
+pub(super) struct Witness<'a> {
+    text: &'a str,
+    fonts: &'a Fonts,
+    small: View,
+    /// Drawn when they are first needed: the larger size, and that averaged down to the smaller one.
+    large: Option<[View; 2]>,
+}
+
+#[derive(Debug)]
+struct View {
+    /// Over black and white.
+    reference: Reference,
+    /// Over grey, where the picture is not opaque.
+    grey: Option<Reference>,
+    exact: Picture,
+}
+
+impl<'a> Witness<'a> {
+    pub(super) fn new(text: &'a str, fonts: &'a Fonts, run: Run<'_>) -> Result<Self> {
+        let small = View::new(&Drawing::new(text, fonts, run)?, SIDES[0], run)?;
+        Ok(Self { text, fonts, small, large: None })
+    }
+
+    /// The score at the smaller size, without the grey ground.
+    pub(super) fn glance(&self, text: &str, run: Run<'_>) -> Result<f64> {
+        let picture = self.small.draw(&Drawing::new(text, self.fonts, run)?, run)?;
+        if picture == self.small.exact { Ok(100.0) } else { self.small.reference.score(&picture, run) }
+    }
+
+    /// The lowest of the scores at both sizes and on all grounds.
+    pub(super) fn score(&mut self, text: &str, run: Run<'_>) -> Result<f64> {
+        let drawing = Drawing::new(text, self.fonts, run)?;
+        let mut score = self.small.score(&self.small.draw(&drawing, run)?, run)?;
+        let [large, smooth] = match &mut self.large {
+            Some(large) => large,
+            none => {
+                let large = View::new(&Drawing::new(self.text, self.fonts, run)?, SIDES[1], run)?;
+                let smooth = View::of(halved(&large.exact)?, run)?;
+                none.insert([large, smooth])
+            }
+        };
+        let picture = large.draw(&drawing, run)?;
+        score = score.min(large.score(&picture, run)?);
+        // Coverage of edges comes in steps here, and averaged in finer ones, as other renderers have them.
+        Ok(score.min(smooth.score(&halved(&picture)?, run)?))
+    }
+}
+
+impl View {
+    fn new(drawing: &Drawing, side: u32, run: Run<'_>) -> Result<Self> {
+        let (width, height) = drawing.size();
+        let scale = side as f32 / width.max(height);
+        let (width, height) = ((width * scale).round().max(1.0) as u32, (height * scale).round().max(1.0) as u32);
+        Self::of(drawing.draw(width, height, run)?, run)
+    }
+
+    fn of(exact: Picture, run: Run<'_>) -> Result<Self> {
+        let grey = (!exact.is_opaque()).then(|| over_grey(&exact)).transpose()?;
+        let grey = grey.map(|grey| Reference::new(&grey, run)).transpose()?;
+        Ok(Self { reference: Reference::new(&exact, run)?, grey, exact })
+    }
+
+    fn draw(&self, drawing: &Drawing, run: Run<'_>) -> Result<Picture> {
+        let layout = self.exact.layout();
+        drawing.draw(layout.width, layout.height, run)
+    }
+
+    fn score(&self, picture: &Picture, run: Run<'_>) -> Result<f64> {
+        if *picture == self.exact {
+            return Ok(100.0);
+        }
+        let score = self.reference.score(picture, run)?;
+        match &self.grey {
+            Some(grey) => Ok(score.min(grey.score(&over_grey(picture)?, run)?)),
+            None => Ok(score),
+        }
+    }
+}
+
+/// Every two by two pixels averaged, weighed by their alpha.
+fn halved(picture: &Picture) -> Result<Picture> {
+    let (width, height) = (picture.layout().width as usize, picture.layout().height as usize);
+    let (w, h) = (width.div_ceil(2), height.div_ceil(2));
+    let pixels = picture.eight().unwrap_or_default();
+    let mut half = Vec::with_capacity(w * h * 4);
+    for (y, x) in (0..h).flat_map(|y| (0..w).map(move |x| (2 * y, 2 * x))) {
+        let mut sum = [0u32; 4];
+        for (y, x) in [(y, x), (y, x + 1), (y + 1, x), (y + 1, x + 1)] {
+            let at = (y.min(height - 1) * width + x.min(width - 1)) * 4;
+            let alpha = u32::from(pixels[at + 3]);
+            (0..3).for_each(|c| sum[c] += u32::from(pixels[at + c]) * alpha);
+            sum[3] += alpha;
+        }
+        let weight = sum[3].max(1);
+        half.extend([0, 1, 2].map(|c| ((sum[c] + weight / 2) / weight) as u8));
+        half.push(((sum[3] + 2) / 4) as u8);
+    }
+    Picture::new(w as u32, h as u32, Channels::Rgba, Samples::Eight(half))
+}
+
+fn over_grey(picture: &Picture) -> Result<Picture> {
+    let mut pixels = picture.eight().unwrap_or_default().to_vec();
+    for pixel in pixels.chunks_exact_mut(4) {
+        let alpha = u32::from(pixel[3]);
+        for c in &mut pixel[..3] {
+            *c = ((u32::from(*c) * alpha + u32::from(GREY) * (255 - alpha) + 127) / 255) as u8;
+        }
+        pixel[3] = u8::MAX;
+    }
+    Picture::new(picture.layout().width, picture.layout().height, Channels::Rgba, Samples::Eight(pixels))
+}
