@@ -1,5 +1,10 @@
 //! The way of an image, from bytes and a request to better bytes.
 
+#[cfg(feature = "svg")]
+use crate::{
+    codec::{self, svg::Fonts},
+    optimize::{Drawn, Vector, optimise_svg},
+};
 use crate::{
     codec::{Codecs, ColourModel, Info},
     control::{Control, Run, Stage},
@@ -39,6 +44,8 @@ pub struct Outcome {
 pub struct Engine {
     codecs: Codecs,
     limits: Limits,
+    #[cfg(feature = "svg")]
+    fonts: Fonts,
 }
 
 impl Engine {
@@ -67,9 +74,9 @@ impl Engine {
     /// With fonts for the text of SVG; without any it is not drawn.
     #[cfg(feature = "svg")]
     #[must_use]
-    pub fn with_fonts(mut self, fonts: crate::codec::svg::Fonts) -> Self {
-        self.codecs.register(crate::codec::svg::codec(fonts));
-        self
+    pub fn with_fonts(mut self, fonts: Fonts) -> Self {
+        self.codecs.register(codec::svg::codec(fonts.clone()));
+        Self { fonts, ..self }
     }
 
     /// Does what `request` asks with `input`. Destinations and notifications are the caller's: `url`, `headers`, `store`
@@ -87,7 +94,7 @@ impl Engine {
         let format = sniff(input.bytes).ok_or_else(unrecognised)?;
         let info = self.codecs.probe(format, input.bytes, run)?;
         let plan = plan(request, &info, &self.codecs, run)?;
-        let work = Work { codecs: &self.codecs, bytes: input.bytes, info: &info, plan: &plan, run };
+        let work = Work { engine: self, codecs: &self.codecs, bytes: input.bytes, info: &info, plan: &plan, run };
         let done = work.do_it()?;
         control.stage(Stage::Encode, 1.0);
         self.describe(input, info, plan.format, done, run)
@@ -98,7 +105,8 @@ impl Engine {
         let limits = self.limits.for_results();
         let result = self.codecs.probe(format, &done.bytes, Run { limits: &limits, ..run })?;
         let mut output = Description::new(output_name(&name, format), result, &done.bytes);
-        output.score = Some((done.score * 100.0).round() / 100.0);
+        // What could not be drawn has none.
+        output.score = done.score.is_finite().then(|| (done.score * 100.0).round() / 100.0);
         output.warnings = Some(done.warnings);
         Ok(Outcome { bytes: done.bytes, input: Description::new(name, info, input.bytes), output })
     }
@@ -108,8 +116,15 @@ fn unrecognised() -> Error {
     Error::Input { format: None, problem: "is in no format known here".into(), source: None }
 }
 
+#[cfg(feature = "svg")]
+fn mark_of(mark: &str, goal: Goal, rest: &str) -> bool {
+    Mark::parse(mark).is_some_and(|mark| mark.vouches_for(goal, rest.as_bytes()))
+}
+
 /// One source on its way.
 struct Work<'a> {
+    #[cfg_attr(not(feature = "svg"), allow(dead_code, reason = "for its fonts"))]
+    engine: &'a Engine,
     codecs: &'a Codecs,
     bytes: &'a [u8],
     info: &'a Info,
@@ -119,6 +134,10 @@ struct Work<'a> {
 
 impl Work<'_> {
     fn do_it(&self) -> Result<Optimised> {
+        #[cfg(feature = "svg")]
+        if self.plan.format == Format::Svg {
+            return self.vector();
+        }
         let metadata = self.codecs.metadata(self.info.format, self.bytes, self.run)?;
         if let Some(kept) = self.already_done(&metadata)? {
             return Ok(kept);
@@ -155,6 +174,33 @@ impl Work<'_> {
                     done = if unturned.bytes.len() < done.bytes.len() { unturned } else { done };
                 }
             }
+        }
+        Ok(done)
+    }
+
+    /// An SVG that stays one. Its mark is a comment at its end, and a gzipped one is gzipped again.
+    #[cfg(feature = "svg")]
+    fn vector(&self) -> Result<Optimised> {
+        let text = codec::svg::text(self.bytes, self.run)?;
+        if self.plan.may_keep_source
+            && codec::svg::unmarked(&text).is_some_and(|(rest, mark)| mark_of(mark, self.plan.goal, rest))
+        {
+            return Ok(Optimised { bytes: self.bytes.to_vec(), score: 100.0, warnings: Vec::new() });
+        }
+        self.run.control.stage(Stage::Optimise, 0.1);
+        let task = Vector {
+            codecs: self.codecs,
+            text: &text,
+            goal: self.plan.goal,
+            keep_ids: self.plan.keep_ids,
+            fonts: &self.engine.fonts,
+            size: self.plan.frame,
+        };
+        let Drawn { mut done, clean } = optimise_svg(&task, self.run)?;
+        let mark = Mark::new(self.plan.goal, &done.bytes).to_string();
+        done.bytes = codec::svg::packed(&codec::svg::marked(done.bytes, &mark), self.bytes)?;
+        if self.plan.may_keep_source && clean && self.bytes.len() <= done.bytes.len() {
+            done = Optimised { bytes: self.bytes.to_vec(), score: 100.0, warnings: done.warnings };
         }
         Ok(done)
     }

@@ -5,7 +5,7 @@ use crate::{
     control::Run,
     error::{Error, Result},
     format::Format,
-    operation::{Anchor, Chain, Fit, Flatten, Gravity, Operation, Orient, Resize},
+    operation::{Anchor, Chain, Fit, Flatten, Frame, Gravity, Operation, Orient, Resize},
     optimize::{Goal, Preset},
     picture::{Keep, Layout, Orientation},
     request::{self, Compression, Encoding, MetadataKind, OutputFormat, Request, ResizeMode},
@@ -35,6 +35,10 @@ pub(crate) struct Plan {
     pub pixels_only_encoded: bool,
     /// The source is a possible result, so that no result is larger.
     pub may_keep_source: bool,
+    /// The size that an SVG is given, which stays one.
+    pub frame: Option<Frame>,
+    /// SVG: ids of elements stay.
+    pub keep_ids: bool,
 }
 
 impl Plan {
@@ -51,8 +55,11 @@ impl Plan {
 
 /// Plans a validated request for a source whose headers say `info`.
 pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, run: Run<'_>) -> Result<Plan> {
-    refuse_what_is_not_there(request)?;
     let format = target(request.output.format, info)?;
+    refuse_what_is_not_there(request, format)?;
+    if format == Format::Svg && cfg!(feature = "svg") {
+        return plan_vector(request, info, run);
+    }
     let moves = matches!(format, Format::Gif | Format::Apng) || format == Format::Webp && info.frames > 1;
     let (width, height) = info.upright_size();
     let layout = Layout { width, height, channels: info.channels(), depth: crate::picture::Depth::Eight };
@@ -108,20 +115,54 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, run: Run<'_>
         moves,
         pixels_only_encoded,
         may_keep_source: pixels_only_encoded && as_encoded,
+        frame: None,
+        keep_ids: request.output.keep_ids,
     })
 }
 
-/// What parses but has no implementation is refused, never skipped.
-fn refuse_what_is_not_there(request: &Request) -> Result<()> {
+/// An SVG that stays one has no pixels: its size is what it says of itself.
+fn plan_vector(request: &Request, info: &Info, run: Run<'_>) -> Result<Plan> {
+    let (width, height) = (info.width, info.height);
+    let factor = request.upscale.as_ref().map(|upscale| u32::from(upscale.factor));
+    let enlarged = factor.map(|factor| Frame::enlarged(width, height, factor));
+    let resized = |asked: &request::Resize| {
+        let (width, height) = enlarged.map_or((width, height), |frame| (frame.width, frame.height));
+        resize(asked, false)?.frame(width, height)
+    };
+    let frame = request.resize.as_ref().map(resized).transpose()?.or(enlarged);
+    if let Some(frame) = frame {
+        run.limits.check_result(frame.width, frame.height)?;
+    }
+    Ok(Plan {
+        format: Format::Svg,
+        goal: goal(request, info, Format::Svg, frame.is_none()),
+        done_before: None,
+        interlaced: false,
+        decode: DecodeOptions::default(),
+        chain: Chain::default(),
+        keep: keep(&request.output.metadata),
+        moves: false,
+        pixels_only_encoded: frame.is_none(),
+        may_keep_source: frame.is_none(),
+        frame,
+        keep_ids: request.output.keep_ids,
+    })
+}
+
+/// What parses but has no implementation is refused, never skipped; so is work on pixels for a result without.
+fn refuse_what_is_not_there(request: &Request, format: Format) -> Result<()> {
     let asked = [
-        ("upscale", request.upscale.is_some()),
+        ("upscale", request.upscale.is_some() && format != Format::Svg),
         ("denoise", request.denoise.is_some()),
         ("light", request.light.is_some()),
         ("tone", request.tone.is_some()),
         ("face", request.face.is_some()),
     ];
     if let Some((name, _)) = asked.into_iter().find(|(_, asked)| *asked) {
-        return Err(Error::unsupported(name));
+        return Err(Error::unsupported(match format {
+            Format::Svg => format!("{name} of an SVG without a raster output.format"),
+            _ => name.to_owned(),
+        }));
     }
     Ok(())
 }

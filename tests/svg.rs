@@ -1,0 +1,132 @@
+//! SVG from end to end: made smaller, made safe, resized, and told apart from pictures of pixels.
+
+use lapidary::{
+    Engine, Error, Format, Input, Outcome, Request, Unattended,
+    codec::svg::Fonts,
+    request::{Compression, Optimize},
+    sniff,
+};
+
+/// Wide, so that it is drawn quickly at the sizes where results are compared.
+const DRAWING: &str = r##"<?xml version="1.0" encoding="UTF-8"?>
+<!-- Created by hand -->
+<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" version="1.1" width="100" height="10" viewBox="0 0 100 10">
+  <metadata>Nothing of interest</metadata>
+  <defs>
+    <linearGradient id="gradient-of-the-sky" x1="0%" y1="0%" x2="0%" y2="100%">
+      <stop offset="0" style="stop-color:#0000ff;stop-opacity:1"/>
+      <stop offset="1.0" style="stop-color:#ffffff"/>
+    </linearGradient>
+    <path id="never-used" d="M 0 0 L 10 10"/>
+  </defs>
+  <rect x="0" y="0" width="100" height="10" style="fill:url(#gradient-of-the-sky)"/>
+  <g fill="#ff0000" stroke="none">
+    <g>
+      <path d="M 10.000000,8.000000 C 10.000000,4.123456 20.123456,2.000000 30.000000,2.000000 L 30.000000,8.000000 Z"/>
+      <path fill="#ff0000" d="M 60.0,8.0 L 70.0,2.0 L 80.0,8.0 Z"/>
+    </g>
+  </g>
+</svg>
+"##;
+
+fn process(text: &[u8], json: &str) -> Result<Outcome, Error> {
+    let request = Request::from_json(json.as_bytes()).unwrap();
+    Engine::new().process(Input { bytes: text, name: Some("drawing.svg") }, &request, &Unattended)
+}
+
+fn text(outcome: &Outcome) -> String {
+    String::from_utf8(outcome.bytes.clone()).unwrap()
+}
+
+#[test]
+fn every_preset_shrinks_a_drawing_and_a_second_pass_changes_nothing() {
+    let mut before = DRAWING.len();
+    for preset in ["lossless", "low", "medium", "high", "ultra"] {
+        let json = format!("{{\"optimize\":{{\"compression\":\"{preset}\"}}}}");
+        let outcome = process(DRAWING.as_bytes(), &json).unwrap();
+        assert!(outcome.bytes.len() <= before, "{preset}: {} after {before}", outcome.bytes.len());
+        // A shorter name of the preset in the mark is all that a finer one may have over a coarser one.
+        before = outcome.bytes.len() + 4;
+        assert!(outcome.bytes.len() * 5 < DRAWING.len() * 2, "{preset}: {}", text(&outcome));
+        assert_eq!(process(&outcome.bytes, &json).unwrap().bytes, outcome.bytes, "{preset}");
+        assert_eq!((outcome.output.format, outcome.output.width, outcome.output.height), ("SVG", 100, 10));
+    }
+}
+
+#[test]
+fn scripts_go_whatever_is_asked_for_and_the_result_says_so() {
+    let text_of =
+        r##"<svg xmlns="http://www.w3.org/2000/svg"><script>x</script><path onclick="x" d="M0 0h9v9z"/></svg>"##;
+    for json in ["{}", r#"{"optimize":{"compression":"lossless"}}"#, r#"{"resize":{"width":30}}"#] {
+        let outcome = process(text_of.as_bytes(), json).unwrap();
+        assert!(!text(&outcome).contains("script") && !text(&outcome).contains("onclick"), "{}", text(&outcome));
+        assert_eq!(outcome.output.warnings.unwrap()[0], "removed for safety: onclick, script");
+    }
+}
+
+#[test]
+fn the_smallest_drawings_stay_as_they_are_unless_they_are_unsafe() {
+    let tiny = r#"<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h9v9z"/></svg>"#;
+    assert_eq!(text(&process(tiny.as_bytes(), "{}").unwrap()), tiny);
+    let led = format!("<?xml-stylesheet href=\"https://example.com\"?>{tiny}");
+    assert!(!text(&process(led.as_bytes(), "{}").unwrap()).contains("example"));
+}
+
+#[test]
+fn ids_are_kept_where_they_are_asked_for() {
+    let kept = process(DRAWING.as_bytes(), r#"{"output":{"keep_ids":true}}"#).unwrap();
+    assert!(text(&kept).contains("id=\"gradient-of-the-sky\""), "{}", text(&kept));
+    assert!(!text(&process(DRAWING.as_bytes(), "{}").unwrap()).contains("gradient-of-the-sky"));
+}
+
+#[test]
+fn a_resized_drawing_is_one_with_another_size_and_the_same_view_box() {
+    let cases = [
+        (r#"{"resize":{"width":300}}"#, (300, 30), "viewBox=\"0 0 100 10\""),
+        (r#"{"upscale":{"factor":4}}"#, (400, 40), "viewBox=\"0 0 100 10\""),
+        (r#"{"resize":{"width":80,"height":80,"mode":"fill"}}"#, (80, 80), "preserveAspectRatio=\"none\""),
+        (r#"{"resize":{"width":80,"height":80,"mode":"fit"}}"#, (80, 80), "viewBox=\"45 0 10 10\""),
+        (r#"{"resize":{"width":80,"height":80,"mode":"fit","gravity":"left"}}"#, (80, 80), "viewBox=\"0 0 10 10\""),
+        (
+            r##"{"resize":{"width":80,"height":80,"mode":"pad","background":"#00ff00"}}"##,
+            (80, 80),
+            "viewBox=\"0 -45 100 100\"",
+        ),
+    ];
+    for (json, size, expected) in cases {
+        let json = json.replacen('{', r#"{"optimize":{"compression":"lossless"},"#, 1);
+        let outcome = process(DRAWING.as_bytes(), &json).unwrap();
+        assert_eq!((outcome.output.width, outcome.output.height), size, "{json}");
+        assert!(text(&outcome).contains(expected), "{json}: {}", text(&outcome));
+    }
+}
+
+#[test]
+fn work_on_pixels_needs_a_raster_format() {
+    for step in ["denoise", "light", "tone", "face"] {
+        let error = process(DRAWING.as_bytes(), &format!("{{\"{step}\":true}}")).unwrap_err();
+        assert_eq!(error.to_string(), format!("{step} of an SVG without a raster output.format is not supported"));
+        assert_eq!(error.status(), 422);
+    }
+}
+
+#[test]
+fn a_gzipped_drawing_comes_back_gzipped() {
+    let mut packer = libdeflater::Compressor::new(libdeflater::CompressionLvl::default());
+    let mut gz = vec![0; packer.gzip_compress_bound(DRAWING.len())];
+    let length = packer.gzip_compress(DRAWING.as_bytes(), &mut gz).unwrap();
+    gz.truncate(length);
+    let outcome = process(&gz, "{}").unwrap();
+    assert_eq!((sniff(&outcome.bytes), &outcome.bytes[..2]), (Some(Format::Svg), &[0x1F, 0x8B][..]));
+    assert!(outcome.bytes.len() < gz.len());
+    assert_eq!(process(&outcome.bytes, "{}").unwrap().bytes, outcome.bytes);
+}
+
+#[test]
+fn the_score_is_that_of_the_drawn_result_and_text_is_drawn_with_the_fonts_of_the_host() {
+    let request = Request::new().optimize(Optimize::preset(Compression::Medium));
+    let engine = Engine::new().with_fonts(Fonts::new());
+    let outcome = engine.process(Input { bytes: DRAWING.as_bytes(), name: None }, &request, &Unattended).unwrap();
+    let score = outcome.output.score.unwrap();
+    assert!((90.0..=100.0).contains(&score), "{score}");
+}
