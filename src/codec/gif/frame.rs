@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use super::{
     blocks::Control,
-    compress::{Clear, Indices, Policy, compress},
+    compress::compress,
+    dictionary::Indices,
+    parse::parse,
     tables::{Needs, Table},
     write::{FRAME, write_blocks, write_control},
 };
@@ -14,21 +16,10 @@ use crate::{
     error::Result,
 };
 
-/// How to code while searching.
-pub(super) const QUICK: &[Policy] =
-    &[Policy { clear: Clear::Full, cut: None }, Policy { clear: Clear::Worse(14), cut: None }];
 /// How many of the codings that were searched are tried thoroughly.
 const FINALISTS: usize = 2;
-/// How to code what is kept.
-const THOROUGH: &[Policy] = &[
-    Policy { clear: Clear::Full, cut: None },
-    Policy { clear: Clear::Worse(14), cut: None },
-    Policy { clear: Clear::Worse(16), cut: None },
-    Policy { clear: Clear::Never, cut: None },
-    Policy { clear: Clear::Worse(15), cut: Some(0) },
-    Policy { clear: Clear::Worse(15), cut: Some(1) },
-    Policy { clear: Clear::Worse(15), cut: Some(3) },
-];
+/// In hundredths of the smallest, up to how many bytes a coding is.
+const CLOSE: usize = 101;
 
 /// What a frame draws that is not there already.
 pub(super) fn needed(base: &[Pixel], wanted: &[Pixel], area: Area, width: usize) -> Needs {
@@ -158,16 +149,17 @@ impl Frame<'_> {
         let mut tried = Vec::new();
         for (at, (table, local)) in tables.iter().enumerate() {
             for unchanged in [Unchanged::Either, Unchanged::Transparent, Unchanged::Drawn] {
-                if let Some(coded) = self.coded(table, *local, unchanged, QUICK, run)? {
+                if let Some(coded) = self.coded(table, *local, unchanged, compress, run)? {
                     tried.push((coded.bytes(table), at, unchanged));
                 }
             }
         }
         tried.sort_by_key(|tried| tried.0);
         let mut best: Option<(usize, Coded<'t>)> = None;
-        for (_, at, unchanged) in tried.into_iter().take(FINALISTS) {
+        let worth = |bytes: usize| bytes * 100 <= tried[0].0 * CLOSE;
+        for &(_, at, unchanged) in tried.iter().take(FINALISTS).filter(|tried| worth(tried.0)) {
             let (table, local) = &tables[at];
-            let Some(coded) = self.coded(table, *local, unchanged, THOROUGH, run)? else { continue };
+            let Some(coded) = self.coded(table, *local, unchanged, parse, run)? else { continue };
             let bytes = coded.bytes(table);
             if best.as_ref().is_none_or(|best| bytes < best.0) {
                 best = Some((bytes, Coded { table: table.clone(), ..coded }));
@@ -181,12 +173,12 @@ impl Frame<'_> {
         table: &Table,
         local: bool,
         unchanged: Unchanged,
-        policies: &[Policy],
+        code: impl Fn(Indices<'_>, Run<'_>) -> Result<Vec<u8>>,
         run: Run<'_>,
     ) -> Result<Option<Coded<'t>>> {
         let transparent = self.transparent(table);
         let Some((first, second)) = self.indices(table, transparent, unchanged) else { return Ok(None) };
-        let codes = compress(Indices { first: &first, second: &second }, policies, run)?;
+        let codes = code(Indices { first: &first, second: &second }, run)?;
         let transparent = transparent.filter(|index| first.contains(index) || second.contains(index));
         Ok(Some(Coded { table: Default::default(), local, codes, transparent }))
     }

@@ -10,6 +10,8 @@ mod decode;
 #[cfg(feature = "gif")]
 mod decompress;
 #[cfg(feature = "gif")]
+mod dictionary;
+#[cfg(feature = "gif")]
 mod encode;
 #[cfg(feature = "gif")]
 mod frame;
@@ -17,6 +19,8 @@ mod frame;
 mod lossy;
 #[cfg(feature = "gif")]
 mod merged;
+#[cfg(feature = "gif")]
+mod parse;
 #[cfg(feature = "gif")]
 mod player;
 mod probe;

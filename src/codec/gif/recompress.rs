@@ -2,7 +2,8 @@
 
 use super::{
     Gif,
-    frame::{Frame, QUICK, Unchanged, needed},
+    compress::compress,
+    frame::{Frame, Unchanged, needed},
     merged::{Merged, Source},
     player::Player,
     tables::{Table, global},
@@ -80,7 +81,7 @@ impl Cost for Price {
             return Ok(None);
         }
         let frame = Frame { base, wanted, area, width: self.width };
-        let coded = frame.coded(&Table::local(&needs, false), false, Unchanged::Either, QUICK, run)?;
+        let coded = frame.coded(&Table::local(&needs, false), false, Unchanged::Either, compress, run)?;
         Ok(coded.map(|coded| coded.codes.len() as u64))
     }
 }

@@ -203,7 +203,7 @@ impl Trader {
     /// Codes the pixels. A dictionary that is full is given up: in what is not flat, phrases of long ago seldom fit.
     pub(super) fn code(&mut self, wishes: &Wishes<'_>, run: Run<'_>) -> Result<Traded> {
         self.start(wishes);
-        let (clear, mut out) = (1u16 << self.bits, Bits::default());
+        let (clear, mut out) = (1u16 << self.bits, Bits::new(self.bits));
         let mut indices = Vec::with_capacity(wishes.pixels.len());
         let (mut carried, mut error, mut previous, mut count) = ([0.0; 3], 0.0, None::<u16>, 0u32);
         self.clear();
@@ -230,7 +230,7 @@ impl Trader {
             }
         }
         out.push(clear + 1, self.width);
-        let codes = [vec![self.bits], out.finish()].concat();
+        let codes = out.finish();
         Ok(Traded { codes, indices, error })
     }
 

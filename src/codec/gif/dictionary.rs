@@ -1,0 +1,291 @@
+//! A dictionary of LZW phrases that grows as a decoder's does, and can go back.
+//!
+//! A pixel may leave a choice of indices (its colour, or transparent where the canvas shows it already). The dictionary is a
+//! tree, and all its paths that fit are followed at once.
+
+use std::cmp::Reverse;
+
+use crate::{control::Run, error::Result};
+
+/// Bits of the longest code.
+const MOST_BITS: u32 = 12;
+const MOST_CODES: usize = 1 << MOST_BITS;
+/// Pixels that a phrase may be cut by.
+const MOST_CUT: usize = 8;
+/// Paths followed at once.
+const MOST_PATHS: usize = 128;
+/// Steps of paths between two questions whether to go on; one takes some nanoseconds.
+const STRIDE: usize = 1 << 18;
+
+/// Pixels to be coded.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Indices<'a> {
+    /// The index of each pixel.
+    pub(super) first: &'a [u8],
+    /// Another index that does as well; the same where there is none.
+    pub(super) second: &'a [u8],
+}
+
+impl Indices<'_> {
+    pub(super) const fn len(&self) -> usize {
+        self.first.len()
+    }
+
+    /// Bits that hold every index, at least 2.
+    fn bits(&self) -> u8 {
+        let most = self.first.iter().chain(self.second).copied().max().unwrap_or(0);
+        (8 - most.leading_zeros() as u8).max(2)
+    }
+
+    /// The index that leaves pixels as they are.
+    fn leaving(&self) -> Option<u8> {
+        self.first.iter().zip(self.second).find(|(one, other)| one != other).map(|(&one, _)| one)
+    }
+}
+
+/// Which phrases are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Taste {
+    /// Of phrases as long as each other, the one with the fewest changes between drawn and left pixels is taken: others
+    /// like it will come. Of these, the one that leaves the most; otherwise the one made last, which was made of the most.
+    pub(super) leaves: bool,
+    /// Whether a phrase is cut short while the dictionary grows if the next one then reaches farther. That spares codes,
+    /// but the phrase that the decoder makes of it is known already.
+    pub(super) cuts: bool,
+}
+
+/// What a code made: the phrase of the code before and one more index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) before: u16,
+    pub(super) index: u8,
+}
+
+/// A phrase by its code.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Phrase {
+    pub(super) code: u16,
+    pub(super) length: usize,
+}
+
+/// The dictionary.
+pub(super) struct Dictionary<'a> {
+    indices: Indices<'a>,
+    run: Run<'a>,
+    bits: u8,
+    leaving: Option<u8>,
+    /// The code for a code and one more index; 0 for none.
+    children: Vec<u16>,
+    /// What was made, and whether it was new.
+    entries: Vec<(Entry, bool)>,
+    first: Vec<u8>,
+    last: Vec<u8>,
+    parent: Vec<u16>,
+    /// Changes between drawn and left pixels, and pixels left.
+    changes: Vec<u16>,
+    left: Vec<u16>,
+    paths: Vec<u16>,
+    further: Vec<u16>,
+    work: usize,
+}
+
+impl<'a> Dictionary<'a> {
+    pub(super) fn new(indices: Indices<'a>, run: Run<'a>) -> Self {
+        let bits = indices.bits();
+        let leaving = indices.leaving();
+        let roots: Vec<u8> = (0..MOST_CODES).map(|code| code as u8).collect();
+        let left = (0..MOST_CODES).map(|code| u16::from(leaving.map(usize::from) == Some(code))).collect();
+        Self {
+            indices,
+            run,
+            bits,
+            leaving,
+            children: vec![0; MOST_CODES << bits],
+            entries: Vec::new(),
+            first: roots.clone(),
+            last: roots,
+            parent: vec![0; MOST_CODES],
+            changes: vec![0; MOST_CODES],
+            left,
+            paths: Vec::new(),
+            further: Vec::new(),
+            work: 0,
+        }
+    }
+
+    /// Bits of an index.
+    pub(super) const fn bits(&self) -> u8 {
+        self.bits
+    }
+
+    /// The code that clears it.
+    pub(super) const fn clear_code(&self) -> u16 {
+        1 << self.bits
+    }
+
+    const fn next(&self) -> usize {
+        (1 << self.bits) + 2 + self.entries.len()
+    }
+
+    /// Bits of the next code.
+    pub(super) fn width(&self) -> u32 {
+        (usize::BITS - self.next().leading_zeros()).min(MOST_BITS)
+    }
+
+    pub(super) const fn is_full(&self) -> bool {
+        self.next() == MOST_CODES
+    }
+
+    /// Goes back to so many entries.
+    pub(super) fn truncate(&mut self, count: usize) {
+        for (entry, new) in self.entries.drain(count.min(self.entries.len())..) {
+            if new {
+                self.children[usize::from(entry.before) << self.bits | usize::from(entry.index)] = 0;
+            }
+        }
+    }
+
+    /// Goes to `entries` from whatever there is.
+    pub(super) fn set(&mut self, entries: &[Entry]) {
+        let same = self.entries.iter().zip(entries).take_while(|(one, other)| one.0 == **other).count();
+        self.truncate(same);
+        for &entry in &entries[same..] {
+            self.push(entry);
+        }
+    }
+
+    /// 0 if there is none.
+    fn child(&self, code: u16, index: u8) -> u16 {
+        self.children[usize::from(code) << self.bits | usize::from(index)]
+    }
+
+    /// Makes the next code mean `entry`, unless one does already; whether none did.
+    fn push(&mut self, entry: Entry) -> bool {
+        let Entry { before, index } = entry;
+        let (code, from) = (self.next(), usize::from(before));
+        let new = self.child(entry.before, entry.index) == 0;
+        if new {
+            self.children[from << self.bits | usize::from(index)] = code as u16;
+        }
+        let (left, was_left) = (self.leaving == Some(index), self.leaving == Some(self.last[from]));
+        (self.first[code], self.last[code], self.parent[code]) = (self.first[from], index, before);
+        self.changes[code] = self.changes[from] + u16::from(left != was_left);
+        self.left[code] = self.left[from] + u16::from(left);
+        self.entries.push((entry, new));
+        new
+    }
+
+    /// Does what a decoder does with `code` behind `before`: what was made, and whether it is new.
+    pub(super) fn grow(&mut self, before: u16, code: u16) -> Option<(Entry, bool)> {
+        let entry = Entry { before, index: self.first[usize::from(code)] };
+        (!self.is_full()).then(|| (entry, self.push(entry)))
+    }
+
+    /// The phrase without its last pixel.
+    pub(super) fn shorter(&self, phrase: Phrase) -> Phrase {
+        Phrase { code: self.parent[usize::from(phrase.code)], length: phrase.length - 1 }
+    }
+
+    /// The next phrase at `at`. The code that is being made, which stands for the last phrase and the first index of this
+    /// one, may be this one.
+    pub(super) fn phrase(&mut self, at: usize, previous: Option<u16>, taste: Taste) -> Result<Phrase> {
+        let growing = previous.filter(|_| !self.is_full());
+        let entry = growing.map(|before| Entry { before, index: self.first[usize::from(before)] });
+        let fits = |index| index == self.indices.first[at] || index == self.indices.second[at];
+        let tentative = entry.filter(|&entry| fits(entry.index) && self.child(entry.before, entry.index) == 0);
+        let count = self.entries.len();
+        if let Some(entry) = tentative {
+            self.push(entry);
+        }
+        let found = match growing.is_none() || taste.cuts {
+            true => self.farthest(at, taste.leaves),
+            false => self.longest(at, taste.leaves),
+        };
+        if tentative.is_some() {
+            self.truncate(count);
+        }
+        if self.work >= STRIDE {
+            self.work = 0;
+            self.run.check()?;
+        }
+        Ok(found)
+    }
+
+    /// The longest phrase at `at`.
+    fn longest(&mut self, at: usize, leaves: bool) -> Phrase {
+        let (first, second) = (&self.indices.first[at..], &self.indices.second[at..]);
+        let (mut only, mut length) = (u16::from(first[0]), 1);
+        if second[0] == first[0] {
+            // Mostly one path is all there is.
+            while let (Some(&one), Some(&other)) = (first.get(length), second.get(length)) {
+                let found = self.child(only, one);
+                let beside = if other == one { 0 } else { self.child(only, other) };
+                if found != 0 && beside != 0 {
+                    break;
+                }
+                self.work += 1;
+                match found | beside {
+                    0 => return Phrase { code: only, length },
+                    code => only = code,
+                }
+                length += 1;
+            }
+        }
+        self.paths.clear();
+        self.paths.push(only);
+        if length == 1 && second[0] != first[0] {
+            self.paths.push(second[0].into());
+        }
+        self.follow(at + length, leaves, length)
+    }
+
+    /// The longest phrase of which all paths so far are `length` long.
+    fn follow(&mut self, from: usize, leaves: bool, mut length: usize) -> Phrase {
+        let (first, second) = (&self.indices.first[from..], &self.indices.second[from..]);
+        for (&one, &other) in first.iter().zip(second) {
+            self.further.clear();
+            for &code in &self.paths {
+                let found = self.child(code, one);
+                if found != 0 {
+                    self.further.push(found);
+                }
+                if other != one {
+                    let found = self.child(code, other);
+                    if found != 0 {
+                        self.further.push(found);
+                    }
+                }
+            }
+            self.work += self.paths.len();
+            if self.further.is_empty() {
+                break;
+            }
+            self.further.truncate(MOST_PATHS);
+            std::mem::swap(&mut self.paths, &mut self.further);
+            length += 1;
+        }
+        let rank = |code: &&u16| {
+            let at = usize::from(**code);
+            (Reverse(self.changes[at]), if leaves { self.left[at] } else { 0 }, **code)
+        };
+        Phrase { code: self.paths.iter().max_by_key(rank).copied().unwrap_or_default(), length }
+    }
+
+    /// The phrase at `at`, the longest or a shorter one, behind which the next one ends the farthest.
+    fn farthest(&mut self, at: usize, leaves: bool) -> Phrase {
+        let mut best = self.longest(at, leaves);
+        if at + best.length == self.indices.len() {
+            return best;
+        }
+        let mut reach = best.length + self.longest(at + best.length, leaves).length;
+        let mut cut = best;
+        for _ in 0..MOST_CUT.min(best.length - 1) {
+            cut = self.shorter(cut);
+            let reached = cut.length + self.longest(at + cut.length, leaves).length;
+            if reached > reach {
+                (best, reach) = (cut, reached);
+            }
+        }
+        best
+    }
+}
