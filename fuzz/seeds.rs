@@ -1,11 +1,11 @@
 //! Writes the seeds that fuzzing begins with: `seeds FOLDER` fills `FOLDER/<target>/` with small sound files.
 
-use std::{env, error::Error, fs, path::Path};
+use std::{borrow::Cow, env, error::Error, fs, path::Path};
 
 use lapidary::{
     Limits, Run, Unattended,
-    codec::{Codecs, EncodeOptions, JpegOptions, PngOptions, Sampling, WebpOptions},
-    picture::{Channels, Metadata, Picture, Samples, Still},
+    codec::{ApngOptions, Codecs, EncodeOptions, GifOptions, JpegOptions, PngOptions, Sampling, WebpOptions},
+    picture::{Channels, Delay, Frame, Frames, Layout, Metadata, Picture, Plays, Samples, Still},
 };
 
 /// What `-Cpasses=sancov-module` calls in every binary; the targets have it from libFuzzer.
@@ -78,7 +78,72 @@ fn files() -> lapidary::Result<Vec<(String, Vec<u8>)>> {
         }
     }
     files.extend(DRAWINGS.iter().enumerate().map(|(at, text)| (format!("svg-{at}"), text.as_bytes().to_vec())));
+    for channels in [Channels::Rgb, Channels::Rgba] {
+        for (name, options) in moving_encodings() {
+            let bytes = codecs.encode(&mut Moving::new(channels)?, &options, run)?;
+            let marked = codecs.with_metadata(options.format(), &bytes, &metadata, run)?;
+            files.push((format!("{name}-{channels:?}-moving-bare"), bytes));
+            files.push((format!("{name}-{channels:?}-moving-marked"), marked));
+        }
+    }
     Ok(files)
+}
+
+/// Pictures in which a stripe moves.
+struct Moving {
+    pictures: Vec<Picture>,
+    next: usize,
+}
+
+impl Moving {
+    fn new(channels: Channels) -> lapidary::Result<Self> {
+        let count = channels.count();
+        let sample = |frame: usize, at: usize| match (at / count + frame * 5) % 19 {
+            0..4 => (frame * 40 + at % count * 60) as u8,
+            _ if at % count == 3 => {
+                if at / count % 7 == 0 {
+                    0
+                } else {
+                    255
+                }
+            }
+            _ => (at / count / 40 * 9) as u8,
+        };
+        let samples = |frame| (0..WIDTH as usize * HEIGHT as usize * count).map(|at| sample(frame, at)).collect();
+        let picture = |frame| Picture::new(WIDTH, HEIGHT, channels, Samples::Eight(samples(frame)));
+        Ok(Self { pictures: (0..4).map(picture).collect::<lapidary::Result<_>>()?, next: 0 })
+    }
+}
+
+impl Frames for Moving {
+    fn layout(&self) -> Layout {
+        self.pictures[0].layout()
+    }
+
+    fn plays(&self) -> Plays {
+        Plays::Forever
+    }
+
+    fn next(&mut self, _: Run<'_>) -> lapidary::Result<Option<Frame<'_>>> {
+        self.next += 1;
+        let delay = Delay { numerator: 40 * self.next as u32, ..Delay::NONE };
+        Ok(self.pictures.get(self.next - 1).map(|picture| Frame { picture: Cow::Borrowed(picture), delay }))
+    }
+
+    fn restart(&mut self) -> lapidary::Result<()> {
+        self.next = 0;
+        Ok(())
+    }
+}
+
+fn moving_encodings() -> [(&'static str, EncodeOptions); 5] {
+    [
+        ("gif-exact", EncodeOptions::Gif(GifOptions { loss: 0.0 })),
+        ("gif-lossy", EncodeOptions::Gif(GifOptions { loss: 20.0 })),
+        ("apng-plain", EncodeOptions::Apng(ApngOptions { effort: 2 })),
+        ("webp-lossy", EncodeOptions::Webp(WebpOptions::lossy(60.0))),
+        ("webp-lossless", EncodeOptions::Webp(WebpOptions::lossless())),
+    ]
 }
 
 fn encodings() -> Vec<(&'static str, EncodeOptions)> {

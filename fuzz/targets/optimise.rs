@@ -23,7 +23,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     limits.frame_pixels = 1 << 10;
     let engine = Engine::new().with_limits(limits);
     let process = |bytes| engine.process(Input { bytes, name: None }, &request, &Unattended);
-    let png = (sniff(bytes) == Some(Format::Png)).then(|| mended(bytes));
+    let png = matches!(sniff(bytes), Some(Format::Png | Format::Apng)).then(|| mended(bytes));
     if let Some(first) = no_defect(process(png.as_deref().unwrap_or(bytes))) {
         let second = process(&first.bytes).expect("our own result is sound");
         assert!(second.bytes == first.bytes, "{} bytes, then {}", first.bytes.len(), second.bytes.len());

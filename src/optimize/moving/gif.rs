@@ -33,6 +33,8 @@ const ULTRA: f64 = 11.0;
 const SLACK: f64 = 1.0;
 /// Whole files that are written at most.
 const ROUNDS: usize = 4;
+/// Bytes of a lossy result that is coded again without loss.
+const MOST_SQUEEZED: usize = 1 << 16;
 /// Frames of a clip that are compared.
 const COMPARED: u32 = 12;
 
@@ -90,7 +92,7 @@ impl Writer<'_> {
             knob = (knob + steps).clamp(low + 1.0, high - if best.is_some() { 1.0 } else { 0.0 });
         }
         match best {
-            Some((file, scores)) => self.squeezed(file, scores.mean, None),
+            Some((file, scores)) => self.squeezed(file, scores.mean),
             None => {
                 let found = self.finished(frames, 0.0)?;
                 Ok(Optimised { warnings: shortfall(found.score, target).into_iter().collect(), ..found })
@@ -139,17 +141,19 @@ impl Writer<'_> {
 
     /// The whole with a loss that is not searched.
     fn finished(&self, frames: &mut dyn Frames, loss: f32) -> Result<Optimised> {
-        let file = self.written(frames, loss)?;
-        let score = if loss > 0.0 || self.many { self.scores(frames, &file)?.mean } else { 100.0 };
+        let bytes = self.written(frames, loss)?;
+        let score = if loss > 0.0 || self.many { self.scores(frames, &bytes)?.mean } else { 100.0 };
         let many = self.many && loss <= 0.0;
         let warning = many.then(|| "a GIF frame holds 256 colours, and there were more".to_owned());
-        self.squeezed(file, score, warning)
-    }
-
-    /// The same frames in fewer bytes.
-    fn squeezed(&self, file: Vec<u8>, score: f64, warning: Option<String>) -> Result<Optimised> {
-        let smaller = self.task.codecs.recompress(Format::Gif, &file, false, self.run)?;
-        let bytes = if smaller.len() < file.len() { smaller } else { file };
         Ok(Optimised { bytes, score, warnings: warning.into_iter().collect() })
+    }
+    /// The same frames in fewer bytes, if there are some. Larger files that were coded with loss have none to spare.
+    fn squeezed(&self, file: Vec<u8>, score: f64) -> Result<Optimised> {
+        let mut bytes = file;
+        if bytes.len() <= MOST_SQUEEZED {
+            let smaller = self.task.codecs.recompress(Format::Gif, &bytes, false, self.run)?;
+            bytes = if smaller.len() < bytes.len() { smaller } else { bytes };
+        }
+        Ok(Optimised { bytes, score, warnings: Vec::new() })
     }
 }

@@ -22,7 +22,7 @@ const DITHERS: [f32; 2] = [0.0, 0.6];
 /// The greatest tolerance worth trying, as a distance in Oklab.
 const MOST_TOLERANCE: f64 = 0.12;
 /// The change that is none, as a share of the tolerance, and where there is no tolerance.
-const STILL: (f32, f32) = (1.0, 0.004);
+const STILL: (f32, f32) = (0.25, 0.004);
 /// Frames that are looked at in a trial.
 const SHOTS: u32 = 6;
 /// How often the whole may fall short of what its sample promised.
