@@ -62,7 +62,7 @@ impl Balance {
             return self.shoulder.at(light * self.gain);
         }
         let light = self.shoulder.at(light).min(1.0);
-        self.gain * light / (1.0 - (1.0 - self.gain) * light.powi(3))
+        self.gain * light / (1.0 - (1.0 - self.gain) * light * light)
     }
 
     /// The picture so far, without its ends.
@@ -111,7 +111,12 @@ fn exposure(survey: &Survey) -> f64 {
         features.iter().zip(model).map(|(feature, weight)| feature * weight).sum()
     };
     let (under, over) = (judged(UNDER), judged(OVER));
-    if under < 0.0 { (beyond(under, 0.35) * 1.3).max(-2.5) } else { (beyond(over, 0.55) * 3.0).clamp(0.0, 1.7) }
+    if under < 0.0 {
+        return (beyond(under, 0.35) * 1.3).max(-2.5);
+    }
+    // A white ground is no fault: shadows have to be too light as well.
+    let pale = ((features[2] - 0.3) / 0.13).clamp(0.0, 1.0);
+    (beyond(over, 0.4) * 4.5).clamp(0.0, 1.9) * pale
 }
 
 const CAST: [f64; 6] = [19.56, -5.28, -8.51, -15.24, 12.17, 82.34];
@@ -143,7 +148,7 @@ fn cast(survey: &Survey) -> f64 {
     ];
     let mired: f64 = features.iter().zip(CAST).map(|(feature, weight)| feature * weight).sum();
     // A picture without colours has no cast that could be told from it.
-    if mean(|colour| colour.chroma) < 1e-4 { 0.0 } else { (beyond(mired, 12.0) * 2.0).clamp(-60.0, 75.0) }
+    if mean(|colour| colour.chroma) < 1e-4 { 0.0 } else { (beyond(mired, 10.0) * 2.6).clamp(-60.0, 75.0) }
 }
 
 /// A colour along daylight (log of red and blue over green) and across it.
