@@ -48,12 +48,22 @@ impl Balance {
 
     /// Linear light of a channel to linear light.
     pub(super) fn at(&self, channel: usize, light: f64) -> f64 {
-        let light = self.exposed(light * self.white[channel]);
+        let light = self.exposed(self.balanced(channel, light));
         let [black, white] = self.ends;
         if self.ends == Self::NONE.ends {
             return light;
         }
         transfer::decode(((transfer::encode(light) - black) / (white - black)).clamp(0.0, 1.0))
+    }
+
+    /// Without the cast; what is clipped has none, and stays white.
+    fn balanced(&self, channel: usize, light: f64) -> f64 {
+        let gain = self.white[channel];
+        if gain > 1.0 {
+            return Shoulder { knee: 0.75, white: gain }.at(light * gain);
+        }
+        let share = light.powi(4);
+        gain * light / (1.0 - (1.0 - gain) * share * share)
     }
 
     /// Less exposure leaves white where it is, for a white ground not to turn gray.
@@ -68,15 +78,15 @@ impl Balance {
     /// The picture so far, without its ends.
     fn seen(&self, survey: &Survey) -> Survey {
         let code = |code: f32, channel: usize| {
-            let light = self.exposed(f64::from(linear(code)) * self.white[channel]);
+            let light = self.exposed(self.balanced(channel, linear(code).into()));
             f32::from(transfer::sixteen_of_linear()[(light.clamp(0.0, 1.0) * 65_535.0 + 0.5) as usize]) / 65_535.0
         };
         survey.map(|[r, g, b]| [code(r, 0), code(g, 1), code(b, 2)])
     }
 
     fn lights(&self, code: [f32; 3]) -> f32 {
-        let [r, g, b] = code.map(linear);
-        peak([r * self.white[0] as f32, g * self.white[1] as f32, b * self.white[2] as f32])
+        let [r, g, b] = code.map(|code| f64::from(linear(code)));
+        peak([self.balanced(0, r), self.balanced(1, g), self.balanced(2, b)].map(|light| light as f32))
     }
 }
 
