@@ -5,7 +5,7 @@ use crate::{
     control::Run,
     error::{Error, Result},
     format::Format,
-    operation::{Anchor, Chain, Fit, Flatten, Frame, Gravity, Operation, Orient, Resize},
+    operation::{Anchor, Chain, Fit, Flatten, Frame, Gravity, Light, Operation, Orient, Resize, Sharpen, Tone},
     optimize::{Goal, Preset},
     picture::{Keep, Layout, Orientation},
     request::{self, Compression, Encoding, MetadataKind, OutputFormat, Request, ResizeMode},
@@ -74,7 +74,8 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, run: Run<'_>
     let progressive =
         request.output.encoding.map_or(format == Format::Jpeg, |encoding| encoding == Encoding::Progressive);
     let interlaced = progressive && !moves;
-    let pixels_only_encoded = resize.is_none() && format == info.format;
+    let enhanced = Enhanced::of(request);
+    let pixels_only_encoded = resize.is_none() && enhanced.is_none() && format == info.format;
     let goal = goal(request, info, format, pixels_only_encoded);
     let recompressed = pixels_only_encoded && goal == Goal::Lossless;
     refuse_what_no_codec_does(info, format, recompressed, moves, codecs)?;
@@ -82,6 +83,12 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, run: Run<'_>
     let mut chain = Chain::default();
     if info.orientation != Orientation::Upright {
         chain.push(Orient(info.orientation));
+    }
+    if let Some(light) = enhanced.light {
+        chain.push(light);
+    }
+    if let Some(tone) = enhanced.tone {
+        chain.push(tone);
     }
     let mut decode = DecodeOptions::default();
     if let Some(resize) = resize {
@@ -91,6 +98,9 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, run: Run<'_>
         decode.at_least = resize.decode_at_least(width, height).map(|(w, h)| info.orientation.upright_size(w, h));
         // Sizes come from the whole source, whatever size it is decoded at.
         chain.push(resize.settled(width, height)?);
+    }
+    if let Some(sharpen) = enhanced.sharpen {
+        chain.push(sharpen);
     }
     if format == Format::Jpeg && (info.alpha || resize.is_some_and(|resize| resize.background[3] < u8::MAX)) {
         chain.push(Flatten { ground: ground(request) });
@@ -149,13 +159,41 @@ fn plan_vector(request: &Request, info: &Info, run: Run<'_>) -> Result<Plan> {
     })
 }
 
+/// Enhancements that change something.
+#[derive(Debug, Clone, Copy)]
+struct Enhanced {
+    light: Option<Light>,
+    tone: Option<Tone>,
+    sharpen: Option<Sharpen>,
+}
+
+impl Enhanced {
+    fn of(request: &Request) -> Self {
+        let strength = request.tone.map_or(0, |tone| tone.sharpness);
+        Self {
+            light: request.light.filter(|light| light.strength > 0).map(|light| Light { strength: light.strength }),
+            tone: request.tone.map(tone).filter(|tone| !tone.is_identity()),
+            sharpen: (strength > 0).then_some(Sharpen { strength }),
+        }
+    }
+
+    fn is_none(&self) -> bool {
+        self.light.is_none() && self.tone.is_none() && self.sharpen.is_none()
+    }
+}
+
+fn tone(asked: request::Tone) -> Tone {
+    let request::Tone { auto, exposure, contrast, highlights, shadows, saturation, warmth, .. } = asked;
+    Tone { auto, exposure, contrast, highlights, shadows, saturation, warmth }
+}
+
 /// What parses but has no implementation is refused, never skipped; so is work on pixels for a result without.
 fn refuse_what_is_not_there(request: &Request, format: Format) -> Result<()> {
     let asked = [
         ("upscale", request.upscale.is_some() && format != Format::Svg),
         ("denoise", request.denoise.is_some()),
-        ("light", request.light.is_some()),
-        ("tone", request.tone.is_some()),
+        ("light", request.light.is_some() && format == Format::Svg),
+        ("tone", request.tone.is_some() && format == Format::Svg),
         ("face", request.face.is_some()),
     ];
     if let Some((name, _)) = asked.into_iter().find(|(_, asked)| *asked) {

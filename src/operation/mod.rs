@@ -2,17 +2,28 @@
 
 mod chain;
 mod flatten;
+mod guided;
+mod light;
 mod orient;
 mod processed;
+mod recolour;
 mod resize;
+mod sharpen;
+mod shoulder;
+mod stops;
+mod survey;
+mod tone;
 
 use std::fmt::Debug;
 
 pub use chain::Chain;
 pub use flatten::Flatten;
+pub use light::Light;
 pub use orient::Orient;
 pub use processed::Processed;
 pub use resize::{Anchor, Fit, Frame, Gravity, Resize};
+pub use sharpen::Sharpen;
+pub use tone::Tone;
 
 use crate::{
     control::Run,

@@ -69,7 +69,7 @@ pub(super) fn apply(tree: &mut Tree, _: &Settings<'_>) -> Result<()> {
         // Only what has a viewport of its own overflows, and without markers nobody has to be without.
         let clips = element.is(&["svg", "symbol", "marker", "pattern", "image", "foreignObject", "mask", "use", "text"]);
         if !styled && !animated {
-            element.attributes.retain(|attribute| !(attribute.name == "overflow" && !clips || attribute.name.starts_with("marker-") && !marked));
+            element.attributes.retain(|attribute| (marked || !attribute.name.starts_with("marker-")) && (clips || attribute.name != "overflow"));
         }
         // A gradient or pattern that builds on another one overrides it.
         let builds = element.has("href") && !element.is(&["use", "image"]);

@@ -10,9 +10,9 @@ use super::super::{
 };
 use crate::error::Result;
 
-pub(super) const BEFORE: &str = "<svg><g><g transform=\"scale(2)\"><path d=\"M0 0h9\" transform=\"scale(3)\"/></g></g>\
+pub(super) const BEFORE: &str = "<svg><clipPath id=\"a\"/><g><g transform=\"scale(2)\"><path d=\"M0 0h9\" transform=\"scale(3)\"/></g></g>\
     <g clip-path=\"url(#a)\"><use href=\"#b\"/></g><g clip-path=\"url(#a)\"><use href=\"#c\"/></g><g clip-path=\"url(#a)\"><use href=\"#d\"/></g></svg>";
-pub(super) const AFTER: &str = "<svg><path d=\"M0 0h9\" transform=\"matrix(6 0 0 6 0 0)\"/>\
+pub(super) const AFTER: &str = "<svg><clipPath id=\"a\"/><path d=\"M0 0h9\" transform=\"matrix(6 0 0 6 0 0)\"/>\
     <g clip-path=\"url(#a)\"><use href=\"#b\"/><use href=\"#c\"/><use href=\"#d\"/></g></svg>";
 
 /// What the tags of a group cost.

@@ -69,7 +69,7 @@ fn is_absolute(tree: &Tree, name: &str) -> bool {
                 true => RELATIVE.iter().any(|word| value.contains(word)) && !value.contains("decreme"),
                 false => matches!(value, "inherit" | "initial" | "unset") || value.contains("var("),
             };
-            !relative && !(colour && value.eq_ignore_ascii_case("currentcolor"))
+            !(relative || colour && value.eq_ignore_ascii_case("currentcolor"))
         })
     })
 }

@@ -1,0 +1,171 @@
+//! Opening dark pictures.
+//!
+//! Illumination is the largest of red, green and blue around a pixel, smoothed by the guided filter, as in X. Guo, Y. Li and
+//! H. Ling, *LIME: Low-Light Image Enhancement via Illumination Map Estimation* (IEEE TIP 2017). A curve says what becomes of
+//! it: first the exposure that the picture lacks, a gain of linear light with Reinhard's shoulder for what would clip, then
+//! a power for shadows that are dark beside a white that is there already (night, against the light). Every pixel is
+//! multiplied by the gain of its illumination, all three channels alike, so that hue, saturation and local contrast stay.
+//!
+//! LIME alone divides by a power of illumination and cannot tell a dark picture from a picture of the dark. On darkened
+//! photographs exposure found by regression scored 21.1 dB where the best single gamma scored 16.2. Taking detail of the
+//! size of noise back to its surroundings was tried and cost 0.6 dB; noise is kept down by a toe instead, as high as it.
+
+mod need;
+mod noise;
+#[cfg(test)]
+mod tests;
+
+use super::{
+    Apply, Operation,
+    guided::{Base, Reduced},
+    recolour::Decoding,
+    shoulder::Shoulder,
+    stops::{exp2, log2},
+    survey::{Survey, linear, peak},
+};
+use crate::{
+    control::Run,
+    error::Result,
+    picture::{Layout, Picture, transfer},
+};
+
+/// Low-light boost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Light {
+    /// 0 (nothing changes) to 100; 50 gives the light that the picture is judged to lack, 100 half as many stops more.
+    pub strength: u8,
+}
+
+/// Steps of the table of gains.
+const STEPS: usize = 1024;
+/// What is smoothed away of illumination, as a square root of delivered light.
+const TOLERANCE: f32 = 0.12;
+
+impl Light {
+    /// How much of what is lacking is given.
+    fn amount(self) -> f64 {
+        let strength = f64::from(self.strength) / 50.0;
+        if strength <= 1.0 { strength } else { 0.5 + strength / 2.0 }
+    }
+}
+
+/// What becomes of illumination: more exposure, then open shadows.
+#[derive(Debug, Clone, Copy)]
+struct Curve {
+    /// Of linear light.
+    gain: f64,
+    shoulder: Shoulder,
+    /// 0 to below 1: codes are raised to the power of what it lacks to 1.
+    opening: f64,
+    /// Code that keeps the slope of the power finite at black: what is darker is opened less, and noise with it.
+    toe: f64,
+}
+
+/// The toe without noise.
+const TOE: f64 = 0.02;
+/// Standard deviations of noise that the toe is as high as, beside that.
+const NOISE: f64 = 2.0;
+
+impl Curve {
+    /// Linear light to a code of 0 to 1 (and a little more).
+    fn code(&self, code: f64) -> f64 {
+        let exposed = transfer::encode(self.shoulder.at(self.gain * transfer::decode(code)));
+        let power = |x: f64| exp2(log2(x) * (1.0 - self.opening));
+        let toe = power(self.toe);
+        (power(exposed + self.toe) - toe) / (power(1.0 + self.toe) - toe)
+    }
+
+    fn is_identity(&self) -> bool {
+        self.gain == 1.0 && self.opening == 0.0
+    }
+}
+
+impl Operation for Light {
+    fn name(&self) -> &'static str {
+        "light"
+    }
+
+    fn layout(&self, input: Layout) -> Result<Layout> {
+        Ok(input)
+    }
+
+    fn prepare(&self, first: &Picture, run: Run<'_>) -> Result<Box<dyn Apply>> {
+        let survey = Survey::of(first, run)?;
+        let amount = self.amount();
+        let gain = exp2(need::stops(&survey) * amount);
+        let white = survey.sorted(|code| linear(peak(code))).at(0.998) * gain;
+        let toe = TOE + NOISE * f64::from(noise::deviation(first, run)?) * gain.sqrt();
+        let curve = Curve { gain, shoulder: Shoulder { knee: 0.4, white }, opening: 0.0, toe };
+        let opening = need::opening(&survey.sorted(|code| curve.code(peak(code).into()) as f32)) * amount;
+        Ok(Box::new(Boost::new(first.layout(), Curve { opening: opening.min(0.75), ..curve })))
+    }
+}
+
+/// A boost settled: the same for all frames.
+struct Boost {
+    curve: Curve,
+    decoding: Decoding,
+    /// Gains by the square root of illumination.
+    gains: Vec<f32>,
+    /// Of the square root of illumination.
+    tolerance: f32,
+    /// For what stands out of its surroundings.
+    lights: Shoulder,
+}
+
+impl Boost {
+    fn new(layout: Layout, curve: Curve) -> Self {
+        let at = |step: usize| {
+            let light = (step.max(1) as f64 / STEPS as f64).powi(2);
+            (transfer::decode(curve.code(transfer::encode(light))) / light) as f32
+        };
+        let gains: Vec<f32> = (0..=STEPS).map(at).collect();
+        // Half of the codes' range is where edges count.
+        let middle = gains.iter().enumerate().find(|(n, gain)| *n as f32 / STEPS as f32 * gain.sqrt() > 0.4);
+        let white = if curve.opening > 0.0 { curve.shoulder.white.max(1.5) } else { curve.shoulder.white };
+        Self {
+            curve,
+            decoding: Decoding::new(layout, |_, light| light),
+            tolerance: TOLERANCE / middle.map_or(1.0, |(_, gain)| gain.max(1.0).sqrt()),
+            gains,
+            lights: Shoulder { knee: 0.7, white: white.min(2.0) },
+        }
+    }
+
+    fn illumination(&self, picture: &Picture, run: Run<'_>) -> Result<Base> {
+        let mut reduced = Reduced::new(picture.width() as usize, picture.height() as usize);
+        self.decoding.rows(picture, 1, run, |y, row| reduced.add(y, row.iter().map(|&light| peak(light).sqrt())))?;
+        reduced.filtered(self.tolerance, run)
+    }
+
+    fn at(&self, illumination: f32) -> f32 {
+        let place = illumination.clamp(0.0, 1.0) * STEPS as f32;
+        let index = (place as usize).min(STEPS - 1);
+        self.gains[index] + (self.gains[index + 1] - self.gains[index]) * (place - index as f32)
+    }
+}
+
+impl Apply for Boost {
+    fn apply(&self, picture: Picture, run: Run<'_>) -> Result<Picture> {
+        if self.curve.is_identity() {
+            return Ok(picture);
+        }
+        let base = self.illumination(&picture, run)?;
+        let (mut guide, mut lines, mut light) = (Vec::new(), Vec::new(), Vec::new());
+        self.decoding.recoloured(picture, run, |y, row| {
+            guide.clear();
+            guide.extend(row.iter().map(|&pixel| peak(pixel).sqrt()));
+            base.row(y, &guide, &mut lines, &mut light);
+            for (pixel, &light) in row.iter_mut().zip(&light) {
+                let gain = self.at(light);
+                let top = peak(*pixel) * gain;
+                let gain = if f64::from(top) > self.lights.knee && self.lights.white > 1.0 {
+                    gain * self.lights.at(top.into()) as f32 / top
+                } else {
+                    gain
+                };
+                *pixel = pixel.map(|light| light * gain);
+            }
+        })
+    }
+}

@@ -1,0 +1,113 @@
+use super::*;
+use crate::{
+    control::Unattended,
+    limits::Limits,
+    picture::{Channels, Samples},
+};
+
+const SIDE: usize = 96;
+
+fn lit(strength: u8, first: &Picture, picture: &Picture) -> Picture {
+    let (limits, control) = (Limits::default(), Unattended);
+    let run = Run { limits: &limits, control: &control };
+    Light { strength }.prepare(first, run).unwrap().apply(picture.clone(), run).unwrap()
+}
+
+/// Patches of many lights and colours, codes of 0 to `full`.
+fn patches(full: f64) -> Picture {
+    let sample = |n: usize| {
+        let (x, y, channel) = (n / 3 % SIDE, n / 3 / SIDE, n % 3);
+        let light = ((x / 12 * 7 + y / 12 * 3) % 16) as f64 / 15.0;
+        let tint = [1.0, 0.85, 0.7][(channel + x / 24) % 3];
+        (light * tint * full + (n * 31 % 7) as f64 / 7.0) as u8
+    };
+    let samples = (0..SIDE * SIDE * 3).map(sample).collect();
+    Picture::new(SIDE as u32, SIDE as u32, Channels::Rgb, Samples::Eight(samples)).unwrap()
+}
+
+fn mean(picture: &Picture) -> f64 {
+    let samples = picture.eight().unwrap();
+    samples.iter().map(|&v| f64::from(v)).sum::<f64>() / samples.len() as f64
+}
+
+#[test]
+fn zero_and_good_light_change_nothing() {
+    let dark = patches(60.0);
+    assert_eq!(lit(0, &dark, &dark), dark);
+    let bright = patches(250.0);
+    assert_eq!(lit(50, &bright, &bright), bright);
+}
+
+#[test]
+fn more_strength_gives_more_light() {
+    let dark = patches(70.0);
+    let means: Vec<f64> = [0, 10, 25, 50, 75, 100].map(|strength| mean(&lit(strength, &dark, &dark))).to_vec();
+    assert!(means.windows(2).all(|pair| pair[0] + 1.0 < pair[1]), "{means:?}");
+    assert!(means[3] > 2.0 * means[0], "{means:?}");
+}
+
+#[test]
+fn ratios_of_channels_stay() {
+    let dark = Picture::new(64, 64, Channels::Rgb, Samples::Eight([60, 40, 20].repeat(64 * 64))).unwrap();
+    let [r, g, b] = lit(50, &dark, &dark).eight().unwrap()[..3] else { panic!() };
+    let light = |code: u8| transfer::decode(f64::from(code) / 255.0);
+    for (after, before) in [((r, g), (60, 40)), ((g, b), (40, 20))] {
+        let (after, before) = (light(after.0) / light(after.1), light(before.0) / light(before.1));
+        assert!((after / before - 1.0).abs() < 0.05, "{r} {g} {b}");
+    }
+}
+
+#[test]
+fn a_lamp_in_the_dark_keeps_its_light_and_throws_no_halo() {
+    let sample = |n: usize| if n % 128 < 64 { 12u8 } else { 245 };
+    let samples = (0..128 * 128).map(sample).collect();
+    let scene = Picture::new(128, 128, Channels::Gray, Samples::Eight(samples)).unwrap();
+    let night = |n: usize| if n % 128 < 120 { 12u8 } else { 245 };
+    let night = Picture::new(128, 128, Channels::Gray, Samples::Eight((0..128 * 128).map(night).collect())).unwrap();
+    let open = lit(50, &night, &scene);
+    let row = &open.eight().unwrap()[64 * 128..65 * 128];
+    assert!(row[0] > 24, "{row:?}");
+    assert!(row[127] >= 235, "{row:?}");
+    let (dark, bright) = row.split_at(64);
+    assert!(dark.iter().all(|v| v.abs_diff(dark[0]) <= 3), "{dark:?}");
+    assert!(bright.iter().all(|v| v.abs_diff(bright[63]) <= 6), "{bright:?}");
+}
+
+#[test]
+fn gray_stays_gray_and_alpha_stays() {
+    let gray: Vec<u8> = (0..64 * 64).flat_map(|n: u32| [(n % 61) as u8, (n % 256) as u8]).collect();
+    let gray = Picture::new(64, 64, Channels::GrayAlpha, Samples::Eight(gray)).unwrap();
+    let rgba = gray.clone().into_channels(Channels::Rgba);
+    let (from_gray, from_rgba) = (lit(50, &gray, &gray), lit(50, &rgba, &rgba));
+    assert_ne!(from_gray, gray);
+    assert_eq!(from_gray.clone().into_channels(Channels::Rgba), from_rgba);
+    let alpha = |picture: &Picture| picture.eight().unwrap().iter().skip(1).step_by(2).copied().collect::<Vec<_>>();
+    assert_eq!(alpha(&from_gray), alpha(&gray));
+}
+
+#[test]
+fn sixteen_bits_stay_and_say_what_eight_say() {
+    let dark = patches(60.0);
+    let wide = dark.eight().unwrap().iter().map(|&v| u16::from(v) * 257).collect();
+    let wide = Picture::new(SIDE as u32, SIDE as u32, Channels::Rgb, Samples::Sixteen(wide)).unwrap();
+    let (eight, sixteen) = (lit(50, &dark, &dark), lit(50, &wide, &wide));
+    assert!(matches!(sixteen.samples(), Samples::Sixteen(_)));
+    for (a, b) in eight.eight().unwrap().iter().zip(sixteen.into_eight().eight().unwrap()) {
+        assert!(a.abs_diff(*b) <= 1);
+    }
+}
+
+#[test]
+fn frames_get_the_light_that_the_first_lacks() {
+    let (dark, bright) = (patches(60.0), patches(250.0));
+    assert_eq!(lit(50, &bright, &dark), dark);
+    assert_ne!(lit(50, &dark, &bright), bright);
+}
+
+#[test]
+fn the_smallest_and_the_invisible_are_fine() {
+    for samples in [vec![0, 0, 0, 0], vec![3, 2, 1, 255]] {
+        let one = Picture::new(1, 1, Channels::Rgba, Samples::Eight(samples)).unwrap();
+        assert_eq!(lit(100, &one, &one).layout(), one.layout());
+    }
+}

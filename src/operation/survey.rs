@@ -1,0 +1,120 @@
+//! What a picture's light is like, told from a grid of its pixels.
+
+use super::stops::log2;
+use crate::{
+    control::Run,
+    error::Result,
+    picture::{Picture, Samples, transfer},
+};
+
+/// Pixels looked at, about.
+const PIXELS: f64 = 12_288.0;
+/// Luminance of linear sRGB (IEC 61966-2-1), and what weighs its codes.
+pub(super) const LUMA: [f32; 3] = [0.2126, 0.7152, 0.0722];
+
+/// Codes of visible pixels on a grid, red, green and blue of 0 to 1.
+#[derive(Debug, Clone)]
+pub(super) struct Survey {
+    pub codes: Vec<[f32; 3]>,
+}
+
+impl Survey {
+    pub(super) fn of(picture: &Picture, run: Run<'_>) -> Result<Self> {
+        let layout = picture.layout();
+        let step = (layout.pixels() as f64 / PIXELS).sqrt().ceil().max(1.0) as usize;
+        let count = layout.channels.count();
+        let mut codes = Vec::new();
+        for y in (0..layout.height as usize).skip(step / 2).step_by(step) {
+            run.check()?;
+            for x in (0..layout.width as usize).skip(step / 2).step_by(step) {
+                let at = y * layout.row_samples() + x * count;
+                let code = |c: usize| match picture.samples() {
+                    Samples::Eight(samples) => f32::from(samples[at + c]) / 255.0,
+                    Samples::Sixteen(samples) => f32::from(samples[at + c]) / 65_535.0,
+                };
+                if layout.channels.has_alpha() && code(count - 1) < 0.5 {
+                    continue;
+                }
+                codes.push(if layout.channels.is_gray() { [code(0); 3] } else { [code(0), code(1), code(2)] });
+            }
+        }
+        Ok(Self { codes })
+    }
+
+    /// Every pixel changed.
+    pub(super) fn map(&self, change: impl Fn([f32; 3]) -> [f32; 3]) -> Self {
+        Self { codes: self.codes.iter().map(|&code| change(code)).collect() }
+    }
+
+    /// One number a pixel, sorted.
+    pub(super) fn sorted(&self, number: impl Fn([f32; 3]) -> f32) -> Sorted {
+        let mut numbers: Vec<f32> = self.codes.iter().map(|&code| number(code)).collect();
+        numbers.sort_unstable_by(f32::total_cmp);
+        Sorted(numbers)
+    }
+
+    /// Features of the distribution of light that exposure is judged by; `None` of nothing.
+    pub(super) fn exposure_features(&self) -> Option<[f64; EXPOSURE_FEATURES]> {
+        let luma = self.sorted(luma);
+        let peak = self.sorted(peak);
+        let count = luma.0.len() as f64;
+        if luma.0.is_empty() {
+            return None;
+        }
+        let mean = luma.mean();
+        let square = luma.0.iter().map(|&v| f64::from(v) * f64::from(v)).sum::<f64>() / count;
+        let clipped = peak.0.iter().filter(|&&v| v >= 254.0 / 255.0).count() as f64 / count;
+        let light: f64 = self.codes.iter().flatten().map(|&v| f64::from(linear(v))).sum::<f64>() / (3.0 * count);
+        let quantiles = [0.05, 0.25, 0.5, 0.75, 0.95].map(|share| luma.at(share));
+        let peaks = [0.5, 0.95, 0.995].map(|share| peak.at(share));
+        let mut features = [1.0; EXPOSURE_FEATURES];
+        for (n, &v) in quantiles.iter().chain(&peaks).enumerate() {
+            features[1 + n] = v;
+            features[9 + n] = log2(transfer::decode(v) + 0.003);
+        }
+        features[17..].copy_from_slice(&[
+            mean,
+            clipped.sqrt(),
+            clipped,
+            (square - mean * mean).max(0.0).sqrt(),
+            log2(light + 0.003),
+        ]);
+        Some(features)
+    }
+}
+
+/// How many numbers [`Survey::exposure_features`] are.
+pub(super) const EXPOSURE_FEATURES: usize = 22;
+
+/// Numbers in ascending order.
+pub(super) struct Sorted(Vec<f32>);
+
+impl Sorted {
+    /// The number that a share of 0 to 1 of all are below; 0 of nothing.
+    pub(super) fn at(&self, share: f64) -> f64 {
+        let index = (share * self.0.len() as f64) as usize;
+        self.0.get(index.min(self.0.len().saturating_sub(1))).map_or(0.0, |&v| f64::from(v))
+    }
+
+    /// 0 of nothing.
+    pub(super) fn mean(&self) -> f64 {
+        self.0.iter().map(|&v| f64::from(v)).sum::<f64>() / self.0.len().max(1) as f64
+    }
+}
+
+pub(super) fn luma([r, g, b]: [f32; 3]) -> f32 {
+    LUMA[0] * r + LUMA[1] * g + LUMA[2] * b
+}
+
+pub(super) fn peak([r, g, b]: [f32; 3]) -> f32 {
+    r.max(g).max(b)
+}
+
+/// Code of 0 to 1 to linear light, by the table of 8-bit codes with straight lines between them.
+pub(super) fn linear(code: f32) -> f32 {
+    let table = transfer::linear_of_eight();
+    let at = code.clamp(0.0, 1.0) * 255.0;
+    let index = (at as usize).min(254);
+    let (low, high) = (f32::from(table[index]), f32::from(table[index + 1]));
+    (low + (high - low) * (at - index as f32)) / 65_535.0
+}

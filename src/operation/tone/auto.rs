@@ -1,0 +1,184 @@
+//! Balancing a picture by itself: white, exposure, and the two ends of the scale.
+//!
+//! White and exposure are judged by linear models over features of the distribution of colours, fitted by ridge regression
+//! on photographs that were darkened, lightened, tinted and flattened at random. A model knows what photographs are mostly
+//! like, which gray world and white patch do not; what it says within the spread of good photographs is ignored.
+
+use super::white::daylight;
+use crate::{
+    operation::{
+        shoulder::Shoulder,
+        stops::{exp2, log2},
+        survey::{EXPOSURE_FEATURES, Survey, linear, peak},
+    },
+    picture::transfer,
+};
+
+/// Shares of pixels that may come to an end of the scale.
+const LIGHTEST: f64 = 0.9975;
+const DARKEST: f64 = 0.001;
+
+/// What is done to each channel, in this order.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Balance {
+    /// Gains of linear light against the cast.
+    white: [f64; 3],
+    /// Of linear light, for exposure.
+    gain: f64,
+    shoulder: Shoulder,
+    /// Codes that become 0 and 1.
+    ends: [f64; 2],
+}
+
+impl Balance {
+    /// Changes nothing.
+    pub(super) const NONE: Self =
+        Self { white: [1.0; 3], gain: 1.0, shoulder: Shoulder { knee: 0.5, white: 1.0 }, ends: [0.0, 1.0] };
+
+    /// What `survey` calls for. Each step is judged on what the ones before it make of the picture.
+    pub(super) fn of(survey: &Survey) -> Self {
+        let white = daylight(cast(survey)).map(|gain| 1.0 / gain);
+        let tinted = Self { white, ..Self::NONE };
+        let gain = exp2(-exposure(&tinted.seen(survey)));
+        let top = survey.sorted(|code| tinted.lights(code)).at(LIGHTEST) * gain.max(1.0);
+        // A little below 1, which counts as clipped.
+        let exposed = Self { gain, shoulder: Shoulder { knee: 0.5, white: top / 0.99 }, ..tinted };
+        Self { ends: ends(&exposed.seen(survey)), ..exposed }
+    }
+
+    /// Linear light of a channel to linear light.
+    pub(super) fn at(&self, channel: usize, light: f64) -> f64 {
+        let light = self.exposed(self.balanced(channel, light));
+        let [black, white] = self.ends;
+        if self.ends == Self::NONE.ends {
+            return light;
+        }
+        transfer::decode(((transfer::encode(light) - black) / (white - black)).clamp(0.0, 1.0))
+    }
+
+    /// Without the cast; what is clipped has none, and stays white.
+    fn balanced(&self, channel: usize, light: f64) -> f64 {
+        let gain = self.white[channel];
+        if gain > 1.0 {
+            return Shoulder { knee: 0.75, white: gain }.at(light * gain);
+        }
+        let share = light.powi(4);
+        gain * light / (1.0 - (1.0 - gain) * share * share)
+    }
+
+    /// Less exposure leaves white where it is, for a white ground not to turn gray.
+    fn exposed(&self, light: f64) -> f64 {
+        if self.gain >= 1.0 {
+            return self.shoulder.at(light * self.gain);
+        }
+        let light = self.shoulder.at(light).min(1.0);
+        self.gain * light / (1.0 - (1.0 - self.gain) * light * light)
+    }
+
+    /// The picture so far, without its ends.
+    fn seen(&self, survey: &Survey) -> Survey {
+        let code = |code: f32, channel: usize| {
+            let light = self.exposed(self.balanced(channel, linear(code).into()));
+            f32::from(transfer::sixteen_of_linear()[(light.clamp(0.0, 1.0) * 65_535.0 + 0.5) as usize]) / 65_535.0
+        };
+        survey.map(|[r, g, b]| [code(r, 0), code(g, 1), code(b, 2)])
+    }
+
+    fn lights(&self, code: [f32; 3]) -> f32 {
+        let [r, g, b] = code.map(|code| f64::from(linear(code)));
+        peak([self.balanced(0, r), self.balanced(1, g), self.balanced(2, b)].map(|light| light as f32))
+    }
+}
+
+/// Codes to become black and white. What is nearly there is left.
+fn ends(survey: &Survey) -> [f64; 2] {
+    let black = survey.sorted(|[r, g, b]| r.min(g).min(b)).at(DARKEST);
+    let white = survey.sorted(peak).at(LIGHTEST);
+    let black = (black - 0.02).clamp(0.0, 0.3) * 0.9;
+    let white = 1.0 - (0.98 - white).clamp(0.0, 0.3) * 0.9;
+    if white - black < 0.2 { [0.0, 1.0] } else { [black, white] }
+}
+
+/// What is left of a number beyond a threshold.
+fn beyond(value: f64, threshold: f64) -> f64 {
+    value - value.clamp(-threshold, threshold)
+}
+
+/// Of pictures with too little light, and with too much.
+const UNDER: [f64; EXPOSURE_FEATURES] = [
+    -0.197, -1.446, -0.89, 0.198, 0.304, 0.461, 0.198, 0.075, 1.041, 0.244, 0.087, -0.056, -0.031, 0.005, -0.024,
+    -0.298, 0.835, -0.455, 1.622, 0.11, 1.034, -0.169,
+];
+const OVER: [f64; EXPOSURE_FEATURES] = [
+    0.051, -1.016, -0.607, 0.61, -0.156, 0.324, -0.657, -0.374, 1.564, 0.169, 0.079, -0.084, 0.033, 0.089, 0.105,
+    0.057, -0.33, -0.478, 2.236, -0.301, 0.622, -0.254,
+];
+
+/// Stops of light too many.
+fn exposure(survey: &Survey) -> f64 {
+    let Some(features) = survey.exposure_features() else { return 0.0 };
+    let judged = |model: [f64; EXPOSURE_FEATURES]| -> f64 {
+        features.iter().zip(model).map(|(feature, weight)| feature * weight).sum()
+    };
+    let (under, over) = (judged(UNDER), judged(OVER));
+    if under < 0.0 {
+        return (beyond(under, 0.35) * 1.3).max(-2.5);
+    }
+    // A white ground is no fault: shadows have to be too light as well.
+    let pale = ((features[2] - 0.3) / 0.13).clamp(0.0, 1.0);
+    (beyond(over, 0.4) * 4.5).clamp(0.0, 1.9) * pale
+}
+
+const CAST: [f64; 6] = [19.56, -5.28, -8.51, -15.24, 12.17, 82.34];
+
+/// Mired that the light is too warm.
+fn cast(survey: &Survey) -> f64 {
+    let judged = survey.codes.iter().map(|code| code.map(|code| f64::from(linear(code))));
+    let colours: Vec<Colour> = judged
+        .filter(|light| (0.015..0.97).contains(&light.iter().copied().fold(0.0, f64::max)))
+        .map(Colour::new)
+        .collect();
+    let count = colours.len() as f64;
+    if colours.len() < 50 {
+        return 0.0;
+    }
+    let mean = |number: fn(&Colour) -> f64| colours.iter().map(number).sum::<f64>() / count;
+    let mut warmth: Vec<f64> = colours.iter().map(|colour| colour.warmth).collect();
+    warmth.sort_unstable_by(f64::total_cmp);
+    let mut neutral: Vec<&Colour> = colours.iter().collect();
+    neutral.sort_by(|a, b| a.chroma.total_cmp(&b.chroma));
+    neutral.truncate((colours.len() / 5).max(10));
+    let features = [
+        1.0,
+        mean(|colour| colour.warmth),
+        mean(|colour| colour.tint),
+        warmth[colours.len() / 2],
+        neutral.iter().map(|colour| colour.warmth).sum::<f64>() / neutral.len() as f64,
+        mean(|colour| colour.excess) / mean(|colour| colour.light),
+    ];
+    let mired: f64 = features.iter().zip(CAST).map(|(feature, weight)| feature * weight).sum();
+    // A picture without colours has no cast that could be told from it.
+    if mean(|colour| colour.chroma) < 1e-4 { 0.0 } else { (beyond(mired, 10.0) * 2.6).clamp(-60.0, 75.0) }
+}
+
+/// A colour along daylight (log of red and blue over green) and across it.
+struct Colour {
+    warmth: f64,
+    tint: f64,
+    chroma: f64,
+    excess: f64,
+    light: f64,
+}
+
+impl Colour {
+    fn new([r, g, b]: [f64; 3]) -> Self {
+        let (u, v) = (log2((r + 1e-3) / (g + 1e-3)), log2((b + 1e-3) / (g + 1e-3)));
+        Self {
+            warmth: 0.53 * u - 0.85 * v,
+            tint: 0.85 * u + 0.53 * v,
+            chroma: u * u + v * v,
+            excess: 0.53 * r - 0.85 * b,
+            light: (r + g + b) / 3.0,
+        }
+    }
+}

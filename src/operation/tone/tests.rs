@@ -1,0 +1,182 @@
+use super::*;
+use crate::{
+    control::Unattended,
+    limits::Limits,
+    picture::{Channels, Samples},
+};
+
+const SIDE: usize = 96;
+
+fn toned(tone: Tone, first: &Picture, picture: &Picture) -> Picture {
+    let (limits, control) = (Limits::default(), Unattended);
+    let run = Run { limits: &limits, control: &control };
+    tone.prepare(first, run).unwrap().apply(picture.clone(), run).unwrap()
+}
+
+fn itself(tone: Tone, picture: &Picture) -> Picture {
+    toned(tone, picture, picture)
+}
+
+/// A well-lit picture of many lights and colours, each code through `change`.
+fn scene(change: impl Fn(f64, usize) -> f64) -> Picture {
+    let sample = |n: usize| {
+        let (x, y, channel) = (n / 3 % SIDE, n / 3 / SIDE, n % 3);
+        let light = ((x / 8 * 5 + y / 8 * 7) % 25) as f64 / 24.0;
+        let tint = 1.0 - 0.25 * ((channel * 2 + x / 16 + y / 24) % 3) as f64;
+        (change((8.0 + 240.0 * light * tint) / 255.0, channel).clamp(0.0, 1.0) * 255.0 + 0.5) as u8
+    };
+    let samples = (0..SIDE * SIDE * 3).map(sample).collect();
+    Picture::new(SIDE as u32, SIDE as u32, Channels::Rgb, Samples::Eight(samples)).unwrap()
+}
+
+fn exposed(stops: f64) -> Picture {
+    scene(|code, _| transfer::encode(transfer::decode(code) * exp2(stops)))
+}
+
+fn means(picture: &Picture) -> [f64; 3] {
+    let samples = picture.eight().unwrap();
+    std::array::from_fn(|c| {
+        samples.iter().skip(c).step_by(3).map(|&v| f64::from(v)).sum::<f64>() / samples.len() as f64
+    })
+}
+
+fn mean(picture: &Picture) -> f64 {
+    means(picture).iter().sum()
+}
+
+fn difference(a: &Picture, b: &Picture) -> f64 {
+    let (a, b) = (a.eight().unwrap(), b.eight().unwrap());
+    a.iter().zip(b).map(|(a, b)| f64::from(a.abs_diff(*b))).sum::<f64>() / a.len() as f64
+}
+
+/// What a number makes of the scene, from its least to its most.
+fn series(set: impl Fn(i8) -> Tone) -> Vec<Picture> {
+    [-100, -70, -40, -10, 0, 10, 40, 70, 100].map(|number| itself(set(number), &scene(|code, _| code))).to_vec()
+}
+
+fn rises(numbers: &[f64]) -> bool {
+    numbers.windows(2).all(|pair| pair[0] < pair[1])
+}
+
+#[test]
+fn zero_changes_nothing() {
+    let scene = scene(|code, _| code);
+    assert_eq!(itself(Tone::default(), &scene), scene);
+    assert!(Tone::default().is_identity());
+}
+
+#[test]
+fn exposure_highlights_and_shadows_only_give_light() {
+    let tones: [fn(i8) -> Tone; 3] = [
+        |exposure| Tone { exposure, ..Tone::default() },
+        |highlights| Tone { highlights, ..Tone::default() },
+        |shadows| Tone { shadows, ..Tone::default() },
+    ];
+    for set in tones {
+        let pictures = series(set);
+        let means: Vec<f64> = pictures.iter().map(mean).collect();
+        assert!(rises(&means), "{means:?}");
+    }
+}
+
+#[test]
+fn exposure_counts_stops_of_linear_light() {
+    let gray = Picture::new(1, 1, Channels::Gray, Samples::Eight(vec![100])).unwrap();
+    let brighter = itself(Tone { exposure: 33, ..Tone::default() }, &gray);
+    let expected = transfer::encode(transfer::decode(100.0 / 255.0) * exp2(0.99)) * 255.0;
+    assert_eq!(brighter.eight().unwrap(), [expected.round() as u8]);
+}
+
+#[test]
+fn contrast_spreads_saturation_colours_and_warmth_tints() {
+    let deviation = |picture: &Picture| {
+        let samples = picture.eight().unwrap();
+        let mean = mean(picture);
+        (samples.iter().map(|&v| (f64::from(v) - mean).powi(2)).sum::<f64>() / samples.len() as f64).sqrt()
+    };
+    let spread: Vec<f64> = series(|contrast| Tone { contrast, ..Tone::default() }).iter().map(deviation).collect();
+    assert!(rises(&spread), "{spread:?}");
+    let colour = |picture: &Picture| -> f64 {
+        let pixels = picture.eight().unwrap().chunks(3);
+        pixels.map(|p| f64::from(p.iter().max().unwrap() - p.iter().min().unwrap())).sum()
+    };
+    let colours: Vec<f64> = series(|saturation| Tone { saturation, ..Tone::default() }).iter().map(colour).collect();
+    assert!(rises(&colours) && colours[0] == 0.0, "{colours:?}");
+    let warmth: Vec<f64> = series(|warmth| Tone { warmth, ..Tone::default() })
+        .iter()
+        .map(|picture| means(picture)[0] - means(picture)[2])
+        .collect();
+    assert!(rises(&warmth), "{warmth:?}");
+}
+
+#[test]
+fn auto_leaves_a_good_picture_nearly_alone_and_brings_wrong_ones_back() {
+    let auto = Tone { auto: true, ..Tone::default() };
+    let good = scene(|code, _| code);
+    assert!(difference(&itself(auto, &good), &good) < 8.0);
+    let dark = exposed(-1.5);
+    let flat = scene(|code, _| 0.5 + (code - 0.5) * 0.6);
+    for wrong in [dark, flat] {
+        let (before, after) = (difference(&wrong, &good), difference(&itself(auto, &wrong), &good));
+        assert!(after < before / 2.0, "{before} became {after}");
+    }
+}
+
+#[test]
+fn auto_takes_back_a_strong_cast() {
+    let warm = scene(|code, c| transfer::encode(transfer::decode(code) * [1.28, 0.97, 0.5][c]));
+    let balanced = itself(Tone { auto: true, ..Tone::default() }, &warm);
+    let cast = |picture: &Picture| means(picture)[0] - means(picture)[2];
+    assert!(cast(&balanced) < cast(&warm) - 1.0, "{} {}", cast(&warm), cast(&balanced));
+}
+
+#[test]
+fn auto_clips_hardly_anything_and_keeps_a_white_ground_white() {
+    let auto = Tone { auto: true, ..Tone::default() };
+    for stops in [-2.0, -1.0, 0.0, 0.7, 1.5] {
+        let wrong = exposed(stops);
+        let clips = |p: &[u8]| p.contains(&0) || p.contains(&255);
+        let after = itself(auto, &wrong);
+        let pairs = wrong.eight().unwrap().chunks(3).zip(after.eight().unwrap().chunks(3));
+        let clipped = pairs.clone().filter(|(before, after)| !clips(before) && clips(after)).count();
+        assert!(clipped * 200 <= SIDE * SIDE, "{stops}: {clipped}");
+        assert!(pairs.filter(|(before, _)| **before == [255; 3]).all(|(_, after)| after.iter().all(|&v| v >= 250)));
+    }
+}
+
+#[test]
+fn gray_stays_gray_and_alpha_stays() {
+    let samples = (0..64 * 64).flat_map(|n: u32| [40 + (n % 181) as u8, (n % 256) as u8]).collect();
+    let gray = Picture::new(64, 64, Channels::GrayAlpha, Samples::Eight(samples)).unwrap();
+    let tone = Tone { auto: true, exposure: 20, contrast: 30, highlights: -40, shadows: 50, saturation: 60, warmth: 0 };
+    let from_gray = itself(tone, &gray);
+    assert_ne!(from_gray, gray);
+    assert_eq!(
+        from_gray.clone().into_channels(Channels::Rgba),
+        itself(tone, &gray.clone().into_channels(Channels::Rgba))
+    );
+    let alpha = |picture: &Picture| picture.eight().unwrap().iter().skip(1).step_by(2).copied().collect::<Vec<_>>();
+    assert_eq!(alpha(&from_gray), alpha(&gray));
+    assert_eq!(itself(Tone { warmth: 90, ..tone }, &gray), from_gray);
+}
+
+#[test]
+fn sixteen_bits_stay_and_say_what_eight_say() {
+    let eight = scene(|code, _| code);
+    let wide = eight.eight().unwrap().iter().map(|&v| u16::from(v) * 257).collect();
+    let wide = Picture::new(SIDE as u32, SIDE as u32, Channels::Rgb, Samples::Sixteen(wide)).unwrap();
+    let tone = Tone { auto: true, contrast: 30, warmth: 30, ..Tone::default() };
+    let sixteen = itself(tone, &wide);
+    assert!(matches!(sixteen.samples(), Samples::Sixteen(_)));
+    for (a, b) in itself(tone, &eight).eight().unwrap().iter().zip(sixteen.into_eight().eight().unwrap()) {
+        assert!(a.abs_diff(*b) <= 1);
+    }
+}
+
+#[test]
+fn frames_are_balanced_by_the_first() {
+    let auto = Tone { auto: true, ..Tone::default() };
+    let (good, dark) = (scene(|code, _| code), exposed(-2.0));
+    assert!(mean(&toned(auto, &dark, &good)) > mean(&toned(auto, &good, &good)) + 30.0);
+    assert!(mean(&toned(auto, &good, &dark)) < mean(&toned(auto, &dark, &dark)) - 30.0);
+}
