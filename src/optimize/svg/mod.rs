@@ -120,12 +120,12 @@ impl<'a> Settings<'a> {
             shares: 0.0,
             keep_ids: task.keep_ids,
             sheets: style::is_styled(tree),
+            // What the document has to reach, its pictures have to.
             embedded: match task.goal {
-                Goal::Lossless | Goal::Quality(100) => Some(Compression::Lossless),
-                Goal::Smart(Preset::Low) => Some(Compression::Low),
-                Goal::Smart(Preset::Medium) | Goal::Quality(_) => Some(Compression::Medium),
-                Goal::Smart(Preset::High) => Some(Compression::High),
-                Goal::Smart(Preset::Ultra) => Some(Compression::Ultra),
+                Goal::Lossless | Goal::Quality(100) | Goal::Smart(Preset::Low) => Some(Compression::Lossless),
+                Goal::Smart(Preset::Medium) | Goal::Quality(_) => Some(Compression::Low),
+                Goal::Smart(Preset::High) => Some(Compression::Medium),
+                Goal::Smart(Preset::Ultra) => Some(Compression::High),
             },
             nesting: 0,
             codecs: task.codecs,

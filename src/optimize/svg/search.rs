@@ -107,14 +107,15 @@ impl Search<'_> {
     }
 
     /// The first rule, in their order, with which the document does not look the same any more: found by halving.
-    fn culprit(&self, refused: &[&'static str], target: f64) -> Result<Option<&'static str>> {
+    fn culprit(&mut self, refused: &[&'static str], target: f64) -> Result<Option<&'static str>> {
         let rules: Vec<&'static str> =
             SVG_RULES.iter().map(|rule| rule.name).filter(|name| !refused.contains(name)).collect();
-        let holds = |count: usize| -> Result<bool> {
+        let settings = Settings { tolerance: EXACT / FINER[FINER.len() - 1], ..self.exact };
+        let tree = self.tree;
+        let mut holds = |count: usize| -> Result<bool> {
             let allowed = |rule: &Rule| rules[..count].contains(&rule.name);
-            let settings = Settings { tolerance: EXACT / FINER[FINER.len() - 1], ..self.exact };
-            let structure = structured(self.tree, &settings, &allowed)?;
-            Ok(self.glance(&finished(&structure, &settings, &allowed)?)? >= target)
+            let structure = structured(tree, &settings, &allowed)?;
+            Ok(self.score(&finished(&structure, &settings, &allowed)?)? >= target)
         };
         if rules.is_empty() || !holds(0)? {
             return Ok(None);

@@ -27,14 +27,19 @@ fn text(tree: &Tree) -> String {
 #[test]
 fn every_rule_does_what_its_example_says_and_does_it_once() {
     let (codecs, limits) = (Codecs::default(), Limits::default());
+    let mut wrong = Vec::new();
     for rule in SVG_RULES {
         let mut tree = tree(rule.before);
-        (rule.apply)(&mut tree, &settings(&codecs, &limits)).unwrap();
-        assert_eq!(text(&tree), rule.after, "{}", rule.name);
-        (rule.apply)(&mut tree, &settings(&codecs, &limits)).unwrap();
-        assert_eq!(text(&tree), rule.after, "{} again", rule.name);
+        for _ in 0..2 {
+            (rule.apply)(&mut tree, &settings(&codecs, &limits)).unwrap();
+            let text = text(&tree);
+            if text != rule.after {
+                wrong.push(format!("{}: {text}", rule.name));
+            }
+        }
         assert_ne!(rule.before, rule.after, "{}", rule.name);
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 fn optimised(inner: &str) -> String {

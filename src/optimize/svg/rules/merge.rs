@@ -8,7 +8,7 @@ use super::super::{
 use crate::error::Result;
 
 pub(super) const BEFORE: &str = "<svg viewBox=\"0 0 99 99\"><path fill=\"red\" d=\"M0 0h9v9z\"/><path fill=\"red\" d=\"M20 0h9v9z\"/><path fill=\"red\" d=\"M21 0h9v9z\"/></svg>";
-pub(super) const AFTER: &str = "<svg viewBox=\"0 0 99 99\"><path fill=\"red\" d=\"M0 0h9v9zM20 0h9v9z\"/><path fill=\"red\" d=\"M21 0h9v9z\"/></svg>";
+pub(super) const AFTER: &str = "<svg viewBox=\"0 0 99 99\"><path fill=\"red\" d=\"m0 0h9v9zm20 0h9v9z\"/><path fill=\"red\" d=\"M21 0h9v9z\"/></svg>";
 
 /// Far below every tolerance: numbers are rounded later.
 const FINE: f64 = 1e-9;

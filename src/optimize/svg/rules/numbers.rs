@@ -9,7 +9,7 @@ use super::super::{
 };
 use crate::error::Result;
 
-pub(super) const BEFORE: &str = "<svg width=\"99.00\" viewBox=\"0, 0,  99 99\"><use x=\"10.0001\" y=\"0.50\"/><stop offset=\"0.50\"/></svg>";
+pub(super) const BEFORE: &str = "<svg width=\"99.00\" viewBox=\"0, 0,  99 99\"><use x=\"10.00001\" y=\"0.50\"/><stop offset=\"0.50\"/></svg>";
 pub(super) const AFTER: &str = "<svg width=\"99\" viewBox=\"0 0 99 99\"><use x=\"10\" y=\".5\"/><stop offset=\".5\"/></svg>";
 
 /// Numbers that are shares of 1 are seen in 8 bits.

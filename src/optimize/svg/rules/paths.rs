@@ -10,7 +10,7 @@ use super::super::{
 use crate::error::Result;
 
 pub(super) const BEFORE: &str = "<svg viewBox=\"0 0 99 99\"><path d=\"M 10.000,10 L 20,10 L 20,20.5 L 10,20.5 Z\"/></svg>";
-pub(super) const AFTER: &str = "<svg viewBox=\"0 0 99 99\"><path d=\"M10 10h10v10.5H10\"/></svg>";
+pub(super) const AFTER: &str = "<svg viewBox=\"0 0 99 99\"><path d=\"m10 10h10v10.5H10\"/></svg>";
 
 pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     let screen = Screen::of(tree);

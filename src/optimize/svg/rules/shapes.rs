@@ -8,7 +8,7 @@ use super::super::{
 use crate::error::Result;
 
 pub(super) const BEFORE: &str = "<svg viewBox=\"0 0 99 99\"><polygon points=\"0,0 9,0 9,9\"/><line x1=\"1\" y1=\"2\" x2=\"3\" y2=\"4\" stroke=\"red\"/><rect width=\"9\" height=\"8\"/></svg>";
-pub(super) const AFTER: &str = "<svg viewBox=\"0 0 99 99\"><path d=\"M0 0h9v9\"/><path stroke=\"red\" d=\"m1 2 2 2\"/><path d=\"M0 0h9v8H0\"/></svg>";
+pub(super) const AFTER: &str = "<svg viewBox=\"0 0 99 99\"><path d=\"m0 0h9v9z\"/><path stroke=\"red\" d=\"m1 2 2 2\"/><path d=\"m0 0h9v8H0z\"/></svg>";
 
 /// Attributes of geometry.
 const GEOMETRY: [&str; 12] = ["x", "y", "width", "height", "rx", "ry", "cx", "cy", "r", "points", "d", "x1"];

@@ -11,7 +11,7 @@ use crate::error::Result;
 
 pub(super) const BEFORE: &str = "<svg viewBox=\"0 0 99 99\"><g transform=\"translate(0, 0)\"><path transform=\"translate(10.000 20)\" d=\"M0 0h9v9z\"/>\
     <use href=\"#a\" transform=\"scale(2,2) scale(2)\"/></g></svg>";
-pub(super) const AFTER: &str = "<svg viewBox=\"0 0 99 99\"><g><path d=\"M10 20h9v9z\"/><use href=\"#a\" transform=\"scale(4)\"/></g></svg>";
+pub(super) const AFTER: &str = "<svg viewBox=\"0 0 99 99\"><g><path d=\"m10 20h9v9z\"/><use href=\"#a\" transform=\"scale(4)\"/></g></svg>";
 
 pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     let (screen, textual) = (Screen::of(tree), textual(tree));
