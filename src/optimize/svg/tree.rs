@@ -225,12 +225,8 @@ impl Tree {
     pub(super) fn retain(&mut self, mut keep: impl FnMut(&Self, Id) -> bool) {
         let mut open = vec![self.root()];
         while let Some(id) = open.pop() {
-            let kept: Vec<Id> = self.children(id).iter().copied().filter(|child| keep(self, *child)).collect();
-            for gone in self.children(id).to_vec() {
-                if !kept.contains(&gone) {
-                    self.nodes[gone.0].parent = None;
-                }
-            }
+            let (kept, gone): (Vec<Id>, Vec<Id>) = self.children(id).iter().partition(|child| keep(self, **child));
+            gone.iter().for_each(|gone| self.nodes[gone.0].parent = None);
             open.extend(&kept);
             self.nodes[id.0].children = kept;
         }

@@ -31,8 +31,10 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     let mut looks: BTreeMap<String, Vec<_>> = BTreeMap::new();
     for id in tree.elements().into_iter().filter(|id| !animated[id.index()] && *id != tree.root()) {
         let element = tree.element(id).filter(|element| !element.html && !element.has("style"));
-        let attributes = element.into_iter().flat_map(|element| &element.attributes).filter(|attribute| is_css(attribute));
-        let mut words: Vec<String> = attributes.map(|attribute| format!("{}:{}", attribute.name, attribute.value)).collect();
+        let attributes =
+            element.into_iter().flat_map(|element| &element.attributes).filter(|attribute| is_css(attribute));
+        let mut words: Vec<String> =
+            attributes.map(|attribute| format!("{}:{}", attribute.name, attribute.value)).collect();
         words.sort();
         if !words.is_empty() {
             looks.entry(words.join(";")).or_default().push(id);
@@ -70,6 +72,10 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
 /// Whether the attribute says the same in a sheet, where lengths of text have units.
 fn is_css(attribute: &Attribute) -> bool {
     let name = attribute.name.as_str();
-    property(name).is_some() && !name.starts_with("font") && !name.ends_with("-spacing") && !name.contains("baseline") && name != "transform-origin"
+    property(name).is_some()
+        && !name.starts_with("font")
+        && !name.ends_with("-spacing")
+        && !name.contains("baseline")
+        && name != "transform-origin"
         && !attribute.value.contains([';', '{', '}', '<'])
 }

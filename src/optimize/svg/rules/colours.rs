@@ -3,8 +3,10 @@ use std::str::FromStr;
 use super::super::{Settings, names::property, tree::Tree};
 use crate::error::Result;
 
-pub(super) const BEFORE: &str = "<svg><path fill=\"#FF0000\" stroke=\"rgb(0, 0, 51)\" font-weight=\"bold\"/><stop stop-color=\"#aabbcd\"/></svg>";
-pub(super) const AFTER: &str = "<svg><path fill=\"red\" stroke=\"#003\" font-weight=\"700\"/><stop stop-color=\"#aabbcd\"/></svg>";
+pub(super) const BEFORE: &str =
+    "<svg><path fill=\"#FF0000\" stroke=\"rgb(0, 0, 51)\" font-weight=\"bold\"/><stop stop-color=\"#aabbcd\"/></svg>";
+pub(super) const AFTER: &str =
+    "<svg><path fill=\"red\" stroke=\"#003\" font-weight=\"700\"/><stop stop-color=\"#aabbcd\"/></svg>";
 
 /// Names of CSS that are shorter than the colour's number.
 const NAMES: [(&str, u32); 33] = [
@@ -67,7 +69,9 @@ pub(super) fn apply(tree: &mut Tree, _: &Settings<'_>) -> Result<()> {
 /// An opaque colour in its shortest form; `None` for everything else. The number goes before a name of the same length.
 pub(in super::super) fn shortest(value: &str) -> Option<String> {
     let lower = value.to_ascii_lowercase();
-    if matches!(lower.as_str(), "none" | "currentcolor" | "inherit" | "transparent" | "context-fill" | "context-stroke") || lower.contains("url(") {
+    if matches!(lower.as_str(), "none" | "currentcolor" | "inherit" | "transparent" | "context-fill" | "context-stroke")
+        || lower.contains("url(")
+    {
         return None;
     }
     let colour = svgtypes::Color::from_str(&lower).ok().filter(|colour| colour.alpha == u8::MAX)?;

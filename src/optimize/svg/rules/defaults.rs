@@ -8,7 +8,8 @@ use crate::error::Result;
 
 pub(super) const BEFORE: &str = "<svg><rect x=\"0\" y=\"0\" width=\"5px\" height=\"5\" opacity=\"1\"/><linearGradient x1=\"0%\" x2=\"100%\" y2=\"1\" gradientUnits=\"objectBoundingBox\"/>\
     <path stroke-width=\"2\" clip-path=\"none\"/></svg>";
-pub(super) const AFTER: &str = "<svg><rect width=\"5\" height=\"5\"/><linearGradient y2=\"1\"/><path stroke-width=\"2\"/></svg>";
+pub(super) const AFTER: &str =
+    "<svg><rect width=\"5\" height=\"5\"/><linearGradient y2=\"1\"/><path stroke-width=\"2\"/></svg>";
 
 /// Attributes that only say what holds without them: of which elements (a name may end in `*`), the attribute, values.
 const DEFAULTS: [(&str, &str, &[&str]); 40] = [
@@ -57,9 +58,12 @@ const DEFAULTS: [(&str, &str, &[&str]); 40] = [
 pub(super) fn apply(tree: &mut Tree, _: &Settings<'_>) -> Result<()> {
     let styled = is_styled(tree);
     let animated = animated(tree);
-    let marked = tree.elements().iter().filter_map(|id| tree.element(*id)).flat_map(|element| &element.attributes).any(|attribute| {
-        attribute.name.starts_with("marker-") && attribute.value != "none"
-    });
+    let marked = tree
+        .elements()
+        .iter()
+        .filter_map(|id| tree.element(*id))
+        .flat_map(|element| &element.attributes)
+        .any(|attribute| attribute.name.starts_with("marker-") && attribute.value != "none");
     for id in tree.elements() {
         let animated = animated[id.index()];
         let Some(element) = tree.element_mut(id).filter(|element| !element.html) else { continue };
@@ -67,9 +71,12 @@ pub(super) fn apply(tree: &mut Tree, _: &Settings<'_>) -> Result<()> {
             shorten_unit(attribute);
         }
         // Only what has a viewport of its own overflows, and without markers nobody has to be without.
-        let clips = element.is(&["svg", "symbol", "marker", "pattern", "image", "foreignObject", "mask", "use", "text"]);
+        let clips =
+            element.is(&["svg", "symbol", "marker", "pattern", "image", "foreignObject", "mask", "use", "text"]);
         if !styled && !animated {
-            element.attributes.retain(|attribute| (marked || !attribute.name.starts_with("marker-")) && (clips || attribute.name != "overflow"));
+            element.attributes.retain(|attribute| {
+                (marked || !attribute.name.starts_with("marker-")) && (clips || attribute.name != "overflow")
+            });
         }
         // A gradient or pattern that builds on another one overrides it.
         let builds = element.has("href") && !element.is(&["use", "image"]);
@@ -77,7 +84,10 @@ pub(super) fn apply(tree: &mut Tree, _: &Settings<'_>) -> Result<()> {
         // Shares are of the box, or else of the viewport, where 1 is not all of it.
         let boxed = element.get("gradientUnits") != Some("userSpaceOnUse");
         if !animated {
-            element.attributes.retain(|attribute| !(is_default(&name, attribute) && !builds && (boxed || !is_share(attribute)) || !styled && is_initial(attribute)));
+            element.attributes.retain(|attribute| {
+                !(is_default(&name, attribute) && !builds && (boxed || !is_share(attribute))
+                    || !styled && is_initial(attribute))
+            });
         }
     }
     Ok(())
@@ -98,8 +108,9 @@ fn is_share(attribute: &Attribute) -> bool {
 
 /// Properties that are not inherited have their initial value without an attribute.
 fn is_initial(attribute: &Attribute) -> bool {
-    property(&attribute.name)
-        .is_some_and(|property| !property.inherited && !property.initial.is_empty() && property.initial == attribute.value.trim())
+    property(&attribute.name).is_some_and(|property| {
+        !property.inherited && !property.initial.is_empty() && property.initial == attribute.value.trim()
+    })
 }
 
 /// `px` is what a number without a unit means.

@@ -35,7 +35,9 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
 pub(super) fn is_library(tree: &Tree) -> bool {
     let children = tree.children(tree.root());
     children.iter().any(|id| tree.is(*id, &["symbol", "defs", "view"]))
-        && children.iter().all(|id| tree.is(*id, &["symbol", "defs", "view", "title", "desc", "style"]) || tree.element(*id).is_none())
+        && children.iter().all(|id| {
+            tree.is(*id, &["symbol", "defs", "view", "title", "desc", "style"]) || tree.element(*id).is_none()
+        })
         || tree.elements().iter().any(|id| tree.is(*id, &["view"]))
 }
 
@@ -100,7 +102,11 @@ pub(super) fn rename(tree: &mut Tree, names: &BTreeMap<String, String>) {
     for id in tree.elements() {
         let Some(element) = tree.element_mut(id) else { continue };
         for attribute in &mut element.attributes {
-            if attribute.name != "id" && (attribute.value.contains('#') || attribute.value.contains('.') || attribute.name.starts_with("aria-")) {
+            if attribute.name != "id"
+                && (attribute.value.contains('#')
+                    || attribute.value.contains('.')
+                    || attribute.name.starts_with("aria-"))
+            {
                 attribute.value = refs::renamed(&attribute.name, &attribute.value, |id| names.get(id).cloned());
             }
         }

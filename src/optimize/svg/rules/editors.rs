@@ -1,4 +1,7 @@
-use super::super::{Settings, tree::{Content, Id, Tree}};
+use super::super::{
+    Settings,
+    tree::{Content, Id, Tree},
+};
 use crate::error::Result;
 
 pub(super) const BEFORE: &str = "<svg version=\"1.1\" data-name=\"Layer 1\" xml:space=\"preserve\"><metadata>x</metadata><desc>Created with \
@@ -7,8 +10,18 @@ pub(super) const AFTER: &str = "<svg><title>Kept</title><g/></svg>";
 
 /// Attributes without a meaning for any viewer of today.
 const ATTRIBUTES: [&str; 12] = [
-    "version", "baseProfile", "enable-background", "data-name", "zoomAndPan", "xmlns", "overflow-x", "sketch:type", "about",
-    "resource", "property", "typeof",
+    "version",
+    "baseProfile",
+    "enable-background",
+    "data-name",
+    "zoomAndPan",
+    "xmlns",
+    "overflow-x",
+    "sketch:type",
+    "about",
+    "resource",
+    "property",
+    "typeof",
 ];
 
 pub(super) fn apply(tree: &mut Tree, _: &Settings<'_>) -> Result<()> {

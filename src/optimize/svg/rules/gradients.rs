@@ -55,9 +55,15 @@ fn take_in_stops(tree: &mut Tree) {
     let ids = refs::by_id(tree);
     for (name, users) in uses {
         let (Some(&lender), [user]) = (ids.get(&name), users.as_slice()) else { continue };
-        let bare = tree.element(lender).is_some_and(|element| element.is(&GRADIENTS) && element.attributes.iter().all(|attribute| attribute.name == "id"));
+        let bare = tree.element(lender).is_some_and(|element| {
+            element.is(&GRADIENTS) && element.attributes.iter().all(|attribute| attribute.name == "id")
+        });
         let empty = tree.is(*user, &GRADIENTS) && tree.children(*user).is_empty() && *user != lender;
-        if bare && empty && tree.get(*user, "href").is_some_and(|href| href[1..] == name) && tree.parent(lender).is_some() {
+        if bare
+            && empty
+            && tree.get(*user, "href").is_some_and(|href| href[1..] == name)
+            && tree.parent(lender).is_some()
+        {
             for stop in tree.children(lender).to_vec() {
                 tree.adopt(*user, stop, false);
             }
@@ -76,7 +82,8 @@ fn drop_focus(tree: &mut Tree) {
             continue;
         }
         // Along what it builds on; a circle of them ends nowhere.
-        let above = std::iter::successors(Some(id), |id| ids.get(tree.get(*id, "href")?.trim_start_matches('#')).copied());
+        let above =
+            std::iter::successors(Some(id), |id| ids.get(tree.get(*id, "href")?.trim_start_matches('#')).copied());
         if above.skip(1).take(ids.len() + 1).all(|id| tree.get(id, "fx").is_none() && tree.get(id, "fy").is_none()) {
             tree.unset(id, "fx");
             tree.unset(id, "fy");
@@ -100,17 +107,33 @@ fn straighten(tree: &mut Tree, id: Id, tolerance: f64) {
     let moved: Option<Vec<(&str, f64)>> = match tree.name(id) {
         "linearGradient" => {
             let far = boxed.then_some(1.0);
-            (|| linear(matrix, number("x1", Some(0.0))?, number("y1", Some(0.0))?, number("x2", far)?, number("y2", Some(0.0))?))()
+            (|| {
+                linear(
+                    matrix,
+                    number("x1", Some(0.0))?,
+                    number("y1", Some(0.0))?,
+                    number("x2", far)?,
+                    number("y2", Some(0.0))?,
+                )
+            })()
         }
         _ => {
             let half = boxed.then_some(0.5);
             let focus = ["fx", "fy", "fr"].iter().any(|name| tree.get(id, name).is_some());
-            if focus { None } else { (|| radial(matrix, number("cx", half)?, number("cy", half)?, number("r", half)?))() }
+            if focus {
+                None
+            } else {
+                (|| radial(matrix, number("cx", half)?, number("cy", half)?, number("r", half)?))()
+            }
         }
     };
     let Some(moved) = moved else { return };
-    let old: usize = ["x1", "y1", "x2", "y2", "cx", "cy", "r"].iter().filter_map(|name| Some(name.len() + tree.get(id, name)?.len() + 4)).sum();
-    let texts: Vec<(&str, String)> = moved.iter().map(|(name, value)| (*name, number::shortest(*value, tolerance))).collect();
+    let old: usize = ["x1", "y1", "x2", "y2", "cx", "cy", "r"]
+        .iter()
+        .filter_map(|name| Some(name.len() + tree.get(id, name)?.len() + 4))
+        .sum();
+    let texts: Vec<(&str, String)> =
+        moved.iter().map(|(name, value)| (*name, number::shortest(*value, tolerance))).collect();
     let new: usize = texts.iter().map(|(name, text)| name.len() + text.len() + 4).sum();
     if new <= old + "gradientTransform".len() + 4 + tree.get(id, "gradientTransform").map_or(0, str::len) {
         tree.unset(id, "gradientTransform");

@@ -18,18 +18,20 @@ pub(super) const AFTER: &str = "<svg><clipPath id=\"a\"/><path d=\"M0 0h9\" tran
 /// What the tags of a group cost.
 const TAGS: usize = 7;
 
-pub(super) fn apply(tree: &mut Tree, _: &Settings<'_>) -> Result<()> {
+pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     if is_styled(tree) {
         return Ok(());
     }
     let still = Still::of(tree);
     for id in tree.elements().into_iter().rev() {
+        settings.run.check()?;
         if tree.is(id, &["g"]) && tree.parent(id).is_some() && still.stands(id) {
             dissolve(tree, id, &still);
         }
     }
     let named: BTreeSet<String> = refs::references(tree).into_iter().map(|(_, _, target)| target).collect();
     for id in tree.elements() {
+        settings.run.check()?;
         if tree.is(id, &["g", "svg", "a", "clipPath", "mask", "symbol"]) {
             if tree.is(id, &["g", "svg", "a", "mask", "symbol"]) {
                 share(tree, id, &still);
@@ -45,7 +47,9 @@ fn dissolve(tree: &mut Tree, id: Id, still: &Still) {
     let Some(group) = tree.element(id).cloned() else { return };
     let parent_ok = tree.parent(id).is_some_and(|parent| !tree.is(parent, &["switch"]));
     let drawn: Vec<Id> = tree.children(id).to_vec();
-    let only_drawn = drawn.iter().all(|child| tree.is(*child, &DRAWN) || tree.is(*child, &["g", "svg", "a", "switch"]) || tree.is(*child, &DEFINITIONS));
+    let only_drawn = drawn.iter().all(|child| {
+        tree.is(*child, &DRAWN) || tree.is(*child, &["g", "svg", "a", "switch"]) || tree.is(*child, &DEFINITIONS)
+    });
     if !parent_ok || !only_drawn || group.has("id") || group.has("style") || group.has("class") {
         return;
     }
@@ -68,14 +72,22 @@ fn dissolve(tree: &mut Tree, id: Id, still: &Still) {
 fn spread(tree: &mut Tree, id: Id, group: &Element, children: &[Id]) {
     let inherited = |name: &str| property(name).is_some_and(|property| property.inherited);
     let able = |child: &Id| tree.is(*child, &DRAWN) || tree.is(*child, &["g", "a", "switch"]);
-    if children.is_empty() || !group.attributes.iter().all(|attribute| inherited(&attribute.name)) || !children.iter().all(able) {
+    if children.is_empty()
+        || !group.attributes.iter().all(|attribute| inherited(&attribute.name))
+        || !children.iter().all(able)
+    {
         return;
     }
     let length = |name: &str, value: &str| name.len() + value.len() + 4;
     let whole: usize = group.attributes.iter().map(|attribute| length(&attribute.name, &attribute.value)).sum();
-    let spread: usize = group.attributes.iter().map(|attribute| {
-        children.iter().filter(|child| tree.get(**child, &attribute.name).is_none()).count() * length(&attribute.name, &attribute.value)
-    }).sum();
+    let spread: usize = group
+        .attributes
+        .iter()
+        .map(|attribute| {
+            children.iter().filter(|child| tree.get(**child, &attribute.name).is_none()).count()
+                * length(&attribute.name, &attribute.value)
+        })
+        .sum();
     if spread <= whole + TAGS {
         for child in children {
             for attribute in &group.attributes {
@@ -90,16 +102,31 @@ fn spread(tree: &mut Tree, id: Id, group: &Element, children: &[Id]) {
 
 fn passes_on(tree: &Tree, group: &Element, child: Id, still: &Still) -> bool {
     let Some(element) = tree.element(child) else { return false };
-    if !(element.is(&DRAWN) || element.is(&["g"])) || element.is(&["tspan"]) || element.has("id") || element.has("style") || element.has("class") || !still.stands(child) {
+    if !(element.is(&DRAWN) || element.is(&["g"]))
+        || element.is(&["tspan"])
+        || element.has("id")
+        || element.has("style")
+        || element.has("class")
+        || !still.stands(child)
+    {
         return false;
     }
     let transformed = element.has("transform");
     let bound = |name: &str| matches!(name, "clip-path" | "mask" | "filter");
     let inner_bound = ["clip-path", "mask", "filter"].iter().any(|name| element.has(name));
     group.attributes.iter().all(|attribute| match attribute.name.as_str() {
-        "transform" => transformable(group, attribute.value.as_str()) && element.get("transform").is_none_or(|inner| Matrix::parse(inner).is_some()),
+        "transform" => {
+            transformable(group, attribute.value.as_str())
+                && element.get("transform").is_none_or(|inner| Matrix::parse(inner).is_some())
+        }
         // Clips and masks are in the units of who has them, and come after its own.
-        name if bound(name) => !transformed && !inner_bound && !element.has("opacity") && !element.is(&["use", "image"]) && !still.is_boxed(&attribute.value),
+        name if bound(name) => {
+            !transformed
+                && !inner_bound
+                && !element.has("opacity")
+                && !element.is(&["use", "image"])
+                && !still.is_boxed(&attribute.value)
+        }
         "opacity" => !element.has("opacity") && !inner_bound,
         name => property(name).is_some_and(|property| property.inherited),
     })
@@ -119,9 +146,13 @@ struct Still {
 impl Still {
     fn of(tree: &Tree) -> Self {
         let unboxed = tree.elements().into_iter().filter(|id| {
-            tree.is(*id, &["clipPath"]) && tree.get(*id, "clipPathUnits").is_none_or(|units| units != "objectBoundingBox")
+            tree.is(*id, &["clipPath"])
+                && tree.get(*id, "clipPathUnits").is_none_or(|units| units != "objectBoundingBox")
         });
-        Self { animated: animated(tree), unboxed: unboxed.filter_map(|id| tree.get(id, "id").map(str::to_owned)).collect() }
+        Self {
+            animated: animated(tree),
+            unboxed: unboxed.filter_map(|id| tree.get(id, "id").map(str::to_owned)).collect(),
+        }
     }
 
     /// Whether an element is the same at any time. Groups made since are.
@@ -139,7 +170,8 @@ fn pass_on(tree: &mut Tree, child: Id, name: &str, value: &str) {
     match (name, tree.get(child, name)) {
         ("transform", Some(inner)) => {
             if let (Some(outer), Some(inner)) = (Matrix::parse(value), Matrix::parse(inner)) {
-                let numbers = outer.then_inside(inner).0.map(|number| super::super::path::number::shortest(number, 0.0));
+                let numbers =
+                    outer.then_inside(inner).0.map(|number| super::super::path::number::shortest(number, 0.0));
                 tree.set(child, name, format!("matrix({})", numbers.join(" ")));
             }
         }
@@ -152,18 +184,25 @@ fn pass_on(tree: &mut Tree, child: Id, name: &str, value: &str) {
 fn join(tree: &mut Tree, parent: Id, named: &BTreeSet<String>, still: &Still) {
     let children = tree.children(parent).to_vec();
     let joins = |tree: &Tree, id: Id| {
-        tree.is(id, &["g"]) && still.stands(id) && tree.element(id).is_some_and(|element| {
-            !element.attributes.is_empty() && element.get("id").is_none_or(|id| !named.contains(id)) && element.attributes.iter().all(|attribute| {
-                matches!(attribute.name.as_str(), "transform") || attribute.name == "clip-path" && !still.is_boxed(&attribute.value)
-                    || property(&attribute.name).is_some_and(|property| property.inherited)
+        tree.is(id, &["g"])
+            && still.stands(id)
+            && tree.element(id).is_some_and(|element| {
+                !element.attributes.is_empty()
+                    && element.get("id").is_none_or(|id| !named.contains(id))
+                    && element.attributes.iter().all(|attribute| {
+                        matches!(attribute.name.as_str(), "transform")
+                            || attribute.name == "clip-path" && !still.is_boxed(&attribute.value)
+                            || property(&attribute.name).is_some_and(|property| property.inherited)
+                    })
             })
-        })
     };
     let mut last: Option<Id> = None;
     for child in children {
         let fits = joins(tree, child);
         match last {
-            Some(first) if fits && tree.element(first).map(|e| &e.attributes) == tree.element(child).map(|e| &e.attributes) => {
+            Some(first)
+                if fits && tree.element(first).map(|e| &e.attributes) == tree.element(child).map(|e| &e.attributes) =>
+            {
                 for moved in tree.children(child).to_vec() {
                     tree.adopt(first, moved, false);
                 }
@@ -184,11 +223,19 @@ fn share(tree: &mut Tree, parent: Id, still: &Still) {
                 at += 1;
                 continue;
             };
+            let mut next = at + run;
             let attribute = name.len() + value.len() + 4;
             let inner = tree.children(parent)[at..at + run].to_vec();
             // Groups that are left with nothing go as well.
-            let bare = inner.iter().filter(|id| tree.is(**id, &["g"]) && tree.element(**id).is_some_and(|element| element.attributes.len() == 1)).count();
-            if (run - 1) * attribute + bare * TAGS > TAGS && run < tree.children(parent).len() + usize::from(!tree.is(parent, &["g"])) {
+            let bare = inner
+                .iter()
+                .filter(|id| {
+                    tree.is(**id, &["g"]) && tree.element(**id).is_some_and(|element| element.attributes.len() == 1)
+                })
+                .count();
+            if (run - 1) * attribute + bare * TAGS > TAGS
+                && run < tree.children(parent).len() + usize::from(!tree.is(parent, &["g"]))
+            {
                 inner.iter().for_each(|id| drop(tree.unset(*id, name)));
                 let mut group = Element::new("g");
                 group.set(name, value);
@@ -198,8 +245,9 @@ fn share(tree: &mut Tree, parent: Id, still: &Still) {
                         tree.dissolve(id);
                     }
                 }
+                next = at + 1;
             }
-            at += 1;
+            at = next;
         }
     }
 }
@@ -214,7 +262,13 @@ fn run_of(tree: &Tree, parent: Id, at: usize, name: &str, still: &Still) -> usiz
 
 fn able(tree: &Tree, id: Id, name: &str, still: &Still) -> bool {
     let Some(element) = tree.element(id) else { return false };
-    let bound = ["clip-path", "mask", "filter", "style", "transform", "opacity"].iter().filter(|other| **other != name).any(|other| element.has(other));
-    (element.is(&DRAWN) || element.is(&["g"])) && !element.is(&["tspan", "textPath", "tref"]) && !bound && still.stands(id)
+    let bound = ["clip-path", "mask", "filter", "style", "transform", "opacity"]
+        .iter()
+        .filter(|other| **other != name)
+        .any(|other| element.has(other));
+    (element.is(&DRAWN) || element.is(&["g"]))
+        && !element.is(&["tspan", "textPath", "tref"])
+        && !bound
+        && still.stands(id)
         && (name == "transform" || element.get(name).is_some_and(|value| !still.is_boxed(value)))
 }

@@ -1,9 +1,11 @@
+use std::collections::BTreeSet;
+
 use super::super::{
     Settings,
     names::{ANIMATIONS, SHAPES},
     path::{Path, Segment},
     refs,
-    style::{inherited, animated, is_styled, paints},
+    style::{animated, inherited, is_styled, paints},
     tree::{Id, Tree},
 };
 use crate::error::Result;
@@ -17,7 +19,7 @@ pub(super) fn apply(tree: &mut Tree, _: &Settings<'_>) -> Result<()> {
         return Ok(());
     }
     let (fill, stroke) = (inherited(tree, "fill"), inherited(tree, "stroke"));
-    let named: Vec<Id> = {
+    let named: BTreeSet<Id> = {
         let ids = refs::by_id(tree);
         refs::references(tree).iter().filter_map(|(_, _, target)| ids.get(target).copied()).collect()
     };
@@ -28,7 +30,9 @@ pub(super) fn apply(tree: &mut Tree, _: &Settings<'_>) -> Result<()> {
             && !paints(&fill[id.index()])
             && !paints(&stroke[id.index()])
             && !tree.within(id, &["clipPath"])
-            && ["marker-start", "marker-mid", "marker-end"].iter().all(|name| tree.upwards(id).all(|id| tree.get(id, name).is_none()))
+            && ["marker-start", "marker-mid", "marker-end"]
+                .iter()
+                .all(|name| tree.upwards(id).all(|id| tree.get(id, name).is_none()))
     };
     tree.retain(|tree, id| {
         let element = tree.element(id);
@@ -43,7 +47,8 @@ pub(super) fn apply(tree: &mut Tree, _: &Settings<'_>) -> Result<()> {
 }
 
 fn is_switched_off(tree: &Tree, id: Id) -> bool {
-    tree.get(id, "display") == Some("none") && !tree.is(id, &["stop", "clipPath", "mask", "marker", "pattern", "filter", "symbol"])
+    tree.get(id, "display") == Some("none")
+        && !tree.is(id, &["stop", "clipPath", "mask", "marker", "pattern", "filter", "symbol"])
         && !tree.upwards(id).any(|id| tree.get(id, "id").is_some() && tree.is(id, &["symbol", "clipPath", "mask"]))
         && !holds_named(tree, id)
 }
@@ -62,7 +67,8 @@ fn has_no_size(tree: &Tree, id: Id) -> bool {
         "ellipse" => zero("rx") || zero("ry"),
         "path" => match tree.get(id, "d") {
             None => !tree.children(id).iter().any(|child| tree.is(*child, &ANIMATIONS)),
-            Some(data) => Path::parse(data).is_some_and(|path| path.segments.iter().all(|segment| matches!(segment, Segment::Move(_)))),
+            Some(data) => Path::parse(data)
+                .is_some_and(|path| path.segments.iter().all(|segment| matches!(segment, Segment::Move(_)))),
         },
         "polygon" | "polyline" => tree.get(id, "points").is_none_or(|points| points.trim().is_empty()),
         _ => false,
@@ -71,12 +77,14 @@ fn has_no_size(tree: &Tree, id: Id) -> bool {
 
 /// Containers of nothing, from the inside out. A mask or a clip path without content hides what uses it; a filter on
 /// nothing may still paint.
-fn drop_empty(tree: &mut Tree, named: &[Id]) {
+fn drop_empty(tree: &mut Tree, named: &BTreeSet<Id>) {
+    let mut gone = vec![false; tree.capacity()];
     for id in tree.elements().into_iter().rev() {
-        let empty = tree.children(id).is_empty() && tree.is(id, &["g", "defs", "switch", "a", "text", "tspan", "symbol"]);
-        let lone = tree.element(id).is_some_and(|element| !element.has("id") && !element.has("filter") && !element.has("style"));
-        if empty && lone && id != tree.root() && !named.contains(&id) && !tree.parent(id).is_some_and(|parent| tree.is(parent, &["switch"])) {
-            tree.remove(id);
-        }
+        let empty = tree.is(id, &["g", "defs", "switch", "a", "text", "tspan", "symbol"])
+            && tree.children(id).iter().all(|child| gone[child.index()]);
+        let kept = ["id", "filter", "style"].iter().any(|name| tree.get(id, name).is_some()) || named.contains(&id);
+        let chosen = tree.parent(id).is_none_or(|parent| tree.is(parent, &["switch"]));
+        gone[id.index()] = empty && !kept && !chosen;
     }
+    tree.retain(|_, id| !gone[id.index()]);
 }

@@ -1,16 +1,13 @@
 use std::collections::BTreeMap;
 
 use super::{
-    super::{
-        Settings, refs,
-        style::is_styled,
-        tree::Tree,
-    },
+    super::{Settings, refs, style::is_styled, tree::Tree},
     definitions::{is_library, rename},
 };
 use crate::error::Result;
 
-pub(super) const BEFORE: &str = "<svg><path id=\"unused\"/><linearGradient id=\"gradient-1\"/><path fill=\"url('#gradient-1')\"/></svg>";
+pub(super) const BEFORE: &str =
+    "<svg><path id=\"unused\"/><linearGradient id=\"gradient-1\"/><path fill=\"url('#gradient-1')\"/></svg>";
 pub(super) const AFTER: &str = "<svg><path/><linearGradient id=\"a\"/><path fill=\"url(#a)\"/></svg>";
 
 pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
@@ -23,7 +20,8 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     }
     // The shortest names for those that are named most.
     order.sort_by_key(|(count, place, _)| (usize::MAX - count, *place));
-    let names: BTreeMap<String, String> = order.into_iter().enumerate().map(|(at, (_, _, old))| (old, short_name(at))).collect();
+    let names: BTreeMap<String, String> =
+        order.into_iter().enumerate().map(|(at, (_, _, old))| (old, short_name(at))).collect();
     rename(tree, &names);
     for id in tree.elements() {
         if let Some(new) = tree.get(id, "id").and_then(|old| names.get(old)).cloned() {

@@ -8,8 +8,10 @@ use crate::{
     request::{Optimize, Request},
 };
 
-pub(super) const BEFORE: &str = "<svg><image width=\"1\" height=\"1\" href=\"data:image/png;base64,\niVBORw0KGgo=\"/></svg>";
-pub(super) const AFTER: &str = "<svg><image width=\"1\" height=\"1\" href=\"data:image/png;base64,iVBORw0KGgo=\"/></svg>";
+pub(super) const BEFORE: &str =
+    "<svg><image width=\"1\" height=\"1\" href=\"data:image/png;base64,\niVBORw0KGgo=\"/></svg>";
+pub(super) const AFTER: &str =
+    "<svg><image width=\"1\" height=\"1\" href=\"data:image/png;base64,iVBORw0KGgo=\"/></svg>";
 
 pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     for id in tree.elements() {
@@ -17,7 +19,9 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         let Some(href) = tree.get(id, "href").filter(|_| tree.is(id, &["image", "feImage"])) else { continue };
         let Some(bytes) = content(href) else { continue };
         match optimised(&bytes, settings)? {
-            Some((format, bytes)) => tree.set(id, "href", format!("data:{};base64,{}", format.media_type(), STANDARD.encode(bytes))),
+            Some((format, bytes)) => {
+                tree.set(id, "href", format!("data:{};base64,{}", format.media_type(), STANDARD.encode(bytes)))
+            }
             None if href.contains(char::is_whitespace) => {
                 let compact: String = href.split_ascii_whitespace().collect();
                 tree.set(id, "href", compact);

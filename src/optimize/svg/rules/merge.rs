@@ -29,10 +29,28 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     let plain = |tree: &Tree, id: Id| {
         let painted = |value: &Value| matches!(value, Value::Known(value) if !value.contains("url("));
         // Strokes reach further than the data, and gradients may be in units of the box.
-        tree.is(id, &["path"]) && !animated[id.index()] && tree.children(id).is_empty()
-            && painted(&fill[0][id.index()]) && !paints(&fill[1][id.index()])
+        tree.is(id, &["path"])
+            && !animated[id.index()]
+            && tree.children(id).is_empty()
+            && painted(&fill[0][id.index()])
+            && !paints(&fill[1][id.index()])
             && tree.element(id).is_some_and(|element| {
-                !["id", "style", "class", "clip-path", "mask", "filter", "marker-start", "marker-mid", "marker-end", "pathLength", "role", "tabindex"].iter().any(|name| element.has(name))
+                ![
+                    "id",
+                    "style",
+                    "class",
+                    "clip-path",
+                    "mask",
+                    "filter",
+                    "marker-start",
+                    "marker-mid",
+                    "marker-end",
+                    "pathLength",
+                    "role",
+                    "tabindex",
+                ]
+                .iter()
+                .any(|name| element.has(name))
             })
     };
     for parent in tree.elements() {
@@ -53,7 +71,11 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
             look.unset("d");
             look.attributes.sort_by(|a, b| a.name.cmp(&b.name));
             match &mut open {
-                Some((first, same, joined, boxes)) if *same == look && boxes.len() < BOXES && boxes.iter().all(|other| apart(*other, bounds, GAP / screen.place(tree, child).scale)) => {
+                Some((first, same, joined, boxes))
+                    if *same == look
+                        && boxes.len() < BOXES
+                        && boxes.iter().all(|other| apart(*other, bounds, GAP / screen.place(tree, child).scale)) =>
+                {
                     joined.segments.extend(path.segments);
                     tree.set(*first, "d", joined.write(FINE, Keep::ALL));
                     tree.remove(child);

@@ -1,9 +1,26 @@
 //! What is done to a document, a rule a file. Each carries an example, which is its test.
 
+mod classes;
+mod colours;
+mod defaults;
+mod definitions;
+mod editors;
+mod gradients;
+mod groups;
+mod hidden;
+mod ids;
+mod images;
+mod merge;
+mod numbers;
+mod order;
+mod paths;
+mod properties;
+mod shapes;
+mod styles;
+mod transforms;
+
 macro_rules! rules {
     ($($room:ident: $stage:ident, $name:literal, $summary:literal;)*) => {
-        $(mod $room;)*
-
         /// The rules that every SVG goes through, in their order.
         ///
         /// | rule | what it does |

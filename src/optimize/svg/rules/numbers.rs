@@ -9,8 +9,10 @@ use super::super::{
 };
 use crate::error::Result;
 
-pub(super) const BEFORE: &str = "<svg width=\"99.00\" viewBox=\"0, 0,  99 99\"><use x=\"10.00001\" y=\"0.50\"/><stop offset=\"0.50\"/></svg>";
-pub(super) const AFTER: &str = "<svg width=\"99\" viewBox=\"0 0 99 99\"><use x=\"10\" y=\".5\"/><stop offset=\".5\"/></svg>";
+pub(super) const BEFORE: &str =
+    "<svg width=\"99.00\" viewBox=\"0, 0,  99 99\"><use x=\"10.00001\" y=\"0.50\"/><stop offset=\"0.50\"/></svg>";
+pub(super) const AFTER: &str =
+    "<svg width=\"99\" viewBox=\"0 0 99 99\"><use x=\"10\" y=\".5\"/><stop offset=\".5\"/></svg>";
 
 /// Numbers that are shares of 1 are seen in 8 bits.
 const SHARE: f64 = 1.0 / 512.0;
@@ -18,7 +20,9 @@ const SHARE: f64 = 1.0 / 512.0;
 pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     let (screen, textual) = (Screen::of(tree), textual(tree));
     for id in tree.elements() {
-        let Some(element) = tree.element(id).filter(|element| !element.html && !element.name.starts_with("fe")) else { continue };
+        let Some(element) = tree.element(id).filter(|element| !element.html && !element.name.starts_with("fe")) else {
+            continue;
+        };
         // The size of the document and of what is written in it stays.
         let fixed = element.is(&["svg"]) || tree.within(id, &["text", "font"]);
         let shape = SHAPES.contains(&tree.name(id));
@@ -29,7 +33,8 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
             // What is inherited may be drawn larger further down.
             let scale = if inherited && !shape { screen.largest() } else { screen.place(tree, id).scale };
             let kind = Kind::of(&attribute.name, fixed && !inherited);
-            let shorter = kind.and_then(|kind| kind.shorten(attribute.value.trim(), pixels / scale, pixels, settings.shares));
+            let shorter =
+                kind.and_then(|kind| kind.shorten(attribute.value.trim(), pixels / scale, pixels, settings.shares));
             if let Some(shorter) = shorter.filter(|shorter| shorter.len() < attribute.value.len()) {
                 changed.push((attribute.name.clone(), shorter));
             }
@@ -69,12 +74,14 @@ impl Kind {
     /// The value within a tolerance in user units, which is so many `pixels` of the screen.
     fn shorten(self, value: &str, units: f64, pixels: f64, shares: f64) -> Option<String> {
         if self == Self::Lengths || value.contains([' ', ',']) {
-            let numbers: Vec<f64> = svgtypes::NumberListParser::from(value).collect::<std::result::Result<_, _>>().ok()?;
+            let numbers: Vec<f64> =
+                svgtypes::NumberListParser::from(value).collect::<std::result::Result<_, _>>().ok()?;
             let tolerance = if self == Self::Lengths { units / 4.0 } else { 0.0 };
             // Not every reader of these lists does without spaces.
             return Some(numbers.iter().map(|one| number::shortest(*one, tolerance)).collect::<Vec<_>>().join(" "));
         }
-        let (digits, unit) = value.split_at(value.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '%').len());
+        let (digits, unit) =
+            value.split_at(value.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '%').len());
         let parsed: f64 = digits.parse().ok().filter(|number: &f64| number.is_finite())?;
         let tolerance = match (self, unit) {
             (Self::Exact | Self::Lengths, _) => 0.0,

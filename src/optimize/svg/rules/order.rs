@@ -1,8 +1,10 @@
 use super::super::{Settings, names::property, tree::Tree};
 use crate::error::Result;
 
-pub(super) const BEFORE: &str = "<svg viewBox=\"0 0 9 9\" width=\"9\"><path d=\"M0 0\" stroke=\"red\" id=\"a\" fill=\"red\"/></svg>";
-pub(super) const AFTER: &str = "<svg width=\"9\" viewBox=\"0 0 9 9\"><path id=\"a\" fill=\"red\" stroke=\"red\" d=\"M0 0\"/></svg>";
+pub(super) const BEFORE: &str =
+    "<svg viewBox=\"0 0 9 9\" width=\"9\"><path d=\"M0 0\" stroke=\"red\" id=\"a\" fill=\"red\"/></svg>";
+pub(super) const AFTER: &str =
+    "<svg width=\"9\" viewBox=\"0 0 9 9\"><path id=\"a\" fill=\"red\" stroke=\"red\" d=\"M0 0\"/></svg>";
 
 /// Attributes in one order everywhere repeat longer strings; what differs most comes last.
 pub(super) fn apply(tree: &mut Tree, _: &Settings<'_>) -> Result<()> {

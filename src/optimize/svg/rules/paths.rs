@@ -9,7 +9,8 @@ use super::super::{
 };
 use crate::error::Result;
 
-pub(super) const BEFORE: &str = "<svg viewBox=\"0 0 99 99\"><path d=\"M 10.000,10 L 20,10 L 20,20.5 L 10,20.5 Z\"/></svg>";
+pub(super) const BEFORE: &str =
+    "<svg viewBox=\"0 0 99 99\"><path d=\"M 10.000,10 L 20,10 L 20,20.5 L 10,20.5 Z\"/></svg>";
 pub(super) const AFTER: &str = "<svg viewBox=\"0 0 99 99\"><path d=\"m10 10h10v10.5H10\"/></svg>";
 
 pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
@@ -26,7 +27,8 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         let Some(data) = tree.get(id, name) else { continue };
         // Text along a path cannot be verified.
         let followed = looks.followed[id.index()];
-        let tolerance = if followed { EXACT.min(settings.tolerance) } else { settings.tolerance } / screen.place(tree, id).scale;
+        let tolerance =
+            if followed { EXACT.min(settings.tolerance) } else { settings.tolerance } / screen.place(tree, id).scale;
         if name == "points" {
             let points: std::result::Result<Vec<f64>, _> = svgtypes::NumberListParser::from(data).collect();
             if let Ok(points) = points {

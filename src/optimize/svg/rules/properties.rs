@@ -20,9 +20,14 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     if is_styled(tree) {
         return Ok(());
     }
-    let names: BTreeSet<String> = tree.elements().iter().filter_map(|id| tree.element(*id)).flat_map(|element| &element.attributes)
+    let names: BTreeSet<String> = tree
+        .elements()
+        .iter()
+        .filter_map(|id| tree.element(*id))
+        .flat_map(|element| &element.attributes)
         .filter(|attribute| property(&attribute.name).is_some_and(|property| property.inherited))
-        .map(|attribute| attribute.name.clone()).collect();
+        .map(|attribute| attribute.name.clone())
+        .collect();
     let (fill, stroke) = (inherited(tree, "fill"), inherited(tree, "stroke"));
     let moving = moving(tree);
     let painted = |values: &[Value], name: &str, id: Id| moving.contains(name) || paints(&values[id.index()]);
@@ -34,10 +39,13 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         if name.starts_with("marker-") || moving.contains(name) || !is_absolute(tree, name) {
             continue;
         }
-        let cares = |id: Id| cares(tree, id, name) && match name.as_str() {
-            "fill-opacity" | "fill-rule" => painted(&fill, "fill", id),
-            other if other.starts_with("stroke-") => painted(&stroke, "stroke", id),
-            _ => true,
+        let cares = |id: Id| {
+            cares(tree, id, name)
+                && match name.as_str() {
+                    "fill-opacity" | "fill-rule" => painted(&fill, "fill", id),
+                    other if other.starts_with("stroke-") => painted(&stroke, "stroke", id),
+                    _ => true,
+                }
         };
         let chosen = Placement::new(tree, name, &order, &used, cares).choose();
         for (id, value) in chosen {
@@ -64,13 +72,14 @@ fn is_absolute(tree: &Tree, name: &str) -> bool {
     let colour = tree.elements().iter().any(|id| tree.get(*id, "color").is_some());
     tree.elements().iter().all(|id| {
         let font = tree.get(*id, "style").is_some_and(|style| style.contains("font:") || style.contains("all:"));
-        !(font && name.starts_with("font")) && tree.get(*id, name).is_none_or(|value| {
-            let relative = match words {
-                true => RELATIVE.iter().any(|word| value.contains(word)) && !value.contains("decreme"),
-                false => matches!(value, "inherit" | "initial" | "unset") || value.contains("var("),
-            };
-            !(relative || colour && value.eq_ignore_ascii_case("currentcolor"))
-        })
+        !(font && name.starts_with("font"))
+            && tree.get(*id, name).is_none_or(|value| {
+                let relative = match words {
+                    true => RELATIVE.iter().any(|word| value.contains(word)) && !value.contains("decreme"),
+                    false => matches!(value, "inherit" | "initial" | "unset") || value.contains("var("),
+                };
+                !(relative || colour && value.eq_ignore_ascii_case("currentcolor"))
+            })
     })
 }
 
@@ -171,7 +180,9 @@ impl<'a> Placement<'a> {
 
     /// The value that is best declared here, and what that gains.
     fn best(&self, id: Id) -> (u32, u64) {
-        let gains = self.savings[id.index()].iter().filter(|(value, _)| **value != 0 && !self.values[**value as usize].is_empty());
+        let gains = self.savings[id.index()]
+            .iter()
+            .filter(|(value, _)| **value != 0 && !self.values[**value as usize].is_empty());
         let gains = gains.map(|(value, saved)| (*value, saved.saturating_sub(self.cost(*value))));
         gains.fold((1, 0), |best, one| if one.1 > best.1 { one } else { best })
     }
@@ -184,7 +195,11 @@ impl<'a> Placement<'a> {
             let needs = self.savings[id.index()].get(&0).is_some_and(|saved| *saved >= MUST && *saved > gain);
             return self.outside[id.index()].filter(|_| needs).map(|value| (value, MUST)).into_iter().collect();
         }
-        self.savings[id.index()].iter().map(|(value, saved)| (*value, over(*saved))).filter(|(_, saved)| *saved > 0).collect()
+        self.savings[id.index()]
+            .iter()
+            .map(|(value, saved)| (*value, over(*saved)))
+            .filter(|(_, saved)| *saved > 0)
+            .collect()
     }
 
     fn cost(&self, value: u32) -> u64 {

@@ -21,7 +21,8 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     let (stroke, animated) = (inherited(tree, "stroke"), animated(tree));
     for id in tree.elements() {
         let plain = tree.element(id).is_some_and(|element| !element.has("style") && !element.has("pathLength"));
-        if !plain || animated[id.index()] || !tree.is(id, &["rect", "circle", "ellipse", "line", "polyline", "polygon"]) {
+        if !plain || animated[id.index()] || !tree.is(id, &["rect", "circle", "ellipse", "line", "polyline", "polygon"])
+        {
             continue;
         }
         let Some(path) = geometry(tree, id) else { continue };
@@ -44,10 +45,12 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
 fn numbers(tree: &Tree, id: Id, tolerance: f64) -> usize {
     let element = tree.element(id).into_iter().flat_map(|element| &element.attributes);
     let geometry = element.filter(|attribute| is_geometry(&attribute.name));
-    geometry.map(|attribute| {
-        let values: Vec<f64> = values(&attribute.value).unwrap_or_default();
-        attribute.name.len() + 4 + super::super::path::number::list(&values, tolerance).len()
-    }).sum()
+    geometry
+        .map(|attribute| {
+            let values: Vec<f64> = values(&attribute.value).unwrap_or_default();
+            attribute.name.len() + 4 + super::super::path::number::list(&values, tolerance).len()
+        })
+        .sum()
 }
 
 fn is_geometry(name: &str) -> bool {

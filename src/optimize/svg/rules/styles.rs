@@ -80,20 +80,37 @@ fn fold(tree: &mut Tree, id: Id, declarations: Vec<Declaration>) {
 /// Whether a declaration that has no attribute changes what is seen.
 fn matters(declaration: &Declaration, textual: bool) -> bool {
     const TEXT_ONLY: [&str; 14] = [
-        "font", "line-height", "text-", "white-space", "word-", "letter-", "baseline", "font-", "tab-size", "hyphens", "inline-size",
-        "shape-inside", "shape-padding", "overflow-wrap",
+        "font",
+        "line-height",
+        "text-",
+        "white-space",
+        "word-",
+        "letter-",
+        "baseline",
+        "font-",
+        "tab-size",
+        "hyphens",
+        "inline-size",
+        "shape-inside",
+        "shape-padding",
+        "overflow-wrap",
     ];
     let (name, value) = (declaration.name.as_str(), declaration.value.as_str());
     let idle = matches!((name, value), ("mix-blend-mode", "normal") | ("isolation", "auto") | ("marker", "none"));
     let editor = ["-inkscape", "-sodipodi", "mso-", "block-progression", "solid-", "enable-background"];
-    !idle && !editor.iter().any(|prefix| name.starts_with(prefix)) && (textual || !TEXT_ONLY.iter().any(|prefix| name.starts_with(prefix)))
+    !idle
+        && !editor.iter().any(|prefix| name.starts_with(prefix))
+        && (textual || !TEXT_ONLY.iter().any(|prefix| name.starts_with(prefix)))
 }
 
 /// Where sheets depend on the viewer they stay, as do the attributes below them; only what says nothing goes.
 fn shorten(tree: &mut Tree, styles: &[Id]) -> Result<()> {
     for id in tree.elements() {
         let textual = tree.within(id, &["text"]);
-        let Some(style) = tree.get(id, "style").filter(|_| tree.element(id).is_some_and(|element| !element.html)) else { continue };
+        let Some(style) = tree.get(id, "style").filter(|_| tree.element(id).is_some_and(|element| !element.html))
+        else {
+            continue;
+        };
         let mut declarations = css::declarations(&css::stripped(style));
         declarations.retain(|declaration| property(&declaration.name).is_some() || matters(declaration, textual));
         match declarations.is_empty() {

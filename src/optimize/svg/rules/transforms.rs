@@ -4,14 +4,15 @@ use super::super::{
     path::{Keep, Path},
     screen::Screen,
     search::EXACT,
-    style::{Value, inherited, animated, is_styled, paints, textual, used},
+    style::{Value, animated, inherited, is_styled, paints, textual, used},
     tree::{Id, Tree},
 };
 use crate::error::Result;
 
 pub(super) const BEFORE: &str = "<svg viewBox=\"0 0 99 99\"><g transform=\"translate(0, 0)\"><path transform=\"translate(10.000 20)\" d=\"M0 0h9v9z\"/>\
     <use href=\"#a\" transform=\"scale(2,2) scale(2)\"/></g></svg>";
-pub(super) const AFTER: &str = "<svg viewBox=\"0 0 99 99\"><g><path d=\"m10 20h9v9z\"/><use href=\"#a\" transform=\"scale(4)\"/></g></svg>";
+pub(super) const AFTER: &str =
+    "<svg viewBox=\"0 0 99 99\"><g><path d=\"m10 20h9v9z\"/><use href=\"#a\" transform=\"scale(4)\"/></g></svg>";
 
 pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     let (screen, textual) = (Screen::of(tree), textual(tree));
@@ -44,40 +45,75 @@ fn shortest(tree: &Tree, id: Id, name: &str, matrix: Matrix, screen: &Screen, to
     let tolerance = tolerance / around.max(1e-12);
     let whole = matrix.write(tolerance, place.extent);
     let old = tree.get(id, name).unwrap_or("");
-    let parts = old.split_ascii_whitespace().collect::<Vec<_>>().join(" ").replace(", ", ",").replace(" (", "(").replace(") ", ")").replace("( ", "(");
+    let parts = old
+        .split_ascii_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .replace(", ", ",")
+        .replace(" (", "(")
+        .replace(") ", ")")
+        .replace("( ", "(");
     if parts.len() < whole.len() { parts } else { whole }
 }
 
 /// A path takes its transform into its data if that is shorter and nothing else hangs on its units.
 fn fold_into_paths(tree: &mut Tree, screen: &Screen, settings: &Settings<'_>) {
-    let looks = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-dashoffset"].map(|name| inherited(tree, name));
+    let looks =
+        ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-dashoffset"].map(|name| inherited(tree, name));
     let (used, animated) = (used(tree), animated(tree));
     for id in tree.elements() {
-        let Some(matrix) = tree.get(id, "transform").and_then(Matrix::parse).filter(|_| tree.is(id, &["path"])) else { continue };
+        let Some(matrix) = tree.get(id, "transform").and_then(Matrix::parse).filter(|_| tree.is(id, &["path"])) else {
+            continue;
+        };
         let [fill, stroke, width, dashes, shift] = looks.each_ref().map(|values| &values[id.index()]);
         let element = |name: &str| tree.get(id, name);
-        let painted = |value: &Value| matches!(value, Value::Context) || matches!(value, Value::Known(text) if text.contains("url("));
-        let bound = ["clip-path", "mask", "filter", "style", "marker-start", "marker-mid", "marker-end", "vector-effect", "pathLength"];
+        let painted = |value: &Value| {
+            matches!(value, Value::Context) || matches!(value, Value::Known(text) if text.contains("url("))
+        };
+        let bound = [
+            "clip-path",
+            "mask",
+            "filter",
+            "style",
+            "marker-start",
+            "marker-mid",
+            "marker-end",
+            "vector-effect",
+            "pathLength",
+        ];
         let context = |name: &str| tree.upwards(id).any(|above| tree.get(above, name).is_some());
-        if painted(fill) || painted(stroke) || bound.iter().any(|name| element(name).is_some()) || context("marker-mid") || context("marker-start") || context("marker-end")
-            || animated[id.index()] || used[id.index()] && element("id").is_some() && paints(stroke) {
+        if painted(fill)
+            || painted(stroke)
+            || bound.iter().any(|name| element(name).is_some())
+            || context("marker-mid")
+            || context("marker-start")
+            || context("marker-end")
+            || animated[id.index()]
+            || used[id.index()] && element("id").is_some() && paints(stroke)
+        {
             continue;
         }
         let stroked = paints(stroke);
         let width = match (stroked, matrix.uniform(), width) {
             (false, ..) => None,
-            (true, Some(factor), Value::Known(width)) if *dashes == Value::Known("none".into()) && *shift == Value::Known("0".into()) => {
+            (true, Some(factor), Value::Known(width))
+                if *dashes == Value::Known("none".into()) && *shift == Value::Known("0".into()) =>
+            {
                 let Ok(width) = width.parse::<f64>() else { continue };
                 Some(width * factor)
             }
             _ => continue,
         };
         let place = screen.place(tree, id);
-        let Some(moved) = element("d").and_then(Path::parse).and_then(|path| path.transform(matrix.0)) else { continue };
+        let Some(moved) = element("d").and_then(Path::parse).and_then(|path| path.transform(matrix.0)) else {
+            continue;
+        };
         let before = settings.tolerance / place.scale;
         let keep = if stroked { Keep::ALL } else { Keep::default() };
         let after = before * matrix.growth();
-        let old = element("d").and_then(Path::parse).map_or(0, |path| path.write(before, keep).len()) + element("transform").map_or(0, str::len) + 13;
+        let old = element("d").and_then(Path::parse).map_or(0, |path| path.write(before, keep).len())
+            + element("transform").map_or(0, str::len)
+            + 13;
         let data = moved.write(after, keep);
         let width = width.map(|width| super::super::path::number::shortest(width, after / 4.0));
         let new = data.len() + width.as_ref().map_or(0, |width| width.len() + 16);
