@@ -73,6 +73,8 @@ struct Settings<'a> {
     tolerance: f64,
     /// Shapes may change by so many tolerances; `None` keeps them but for rounding.
     simplify: Option<f64>,
+    /// Paths keep every vertex, whether it shows or not.
+    gentle: bool,
     /// Shares of 1, as opacities, may be off by so many 512ths.
     shares: f64,
     keep_ids: bool,
@@ -117,6 +119,7 @@ impl<'a> Settings<'a> {
         Self {
             tolerance: search::EXACT,
             simplify: None,
+            gentle: false,
             shares: 0.0,
             keep_ids: task.keep_ids,
             sheets: style::is_styled(tree),

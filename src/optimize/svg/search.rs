@@ -5,6 +5,7 @@ use crate::{
     control::Run,
     error::{Error, Result},
     optimize::{Goal, Optimised, Preset},
+    request::Compression,
 };
 
 /// How far a point may move where nothing may be lost, in pixels of a screen of 2048.
@@ -93,6 +94,15 @@ impl Search<'_> {
                 }
             }
             match self.culprit(&refused, target)? {
+                // Some rules have a milder form.
+                Some("paths") if !self.exact.gentle => {
+                    self.exact.gentle = true;
+                    continue;
+                }
+                Some("images") if self.exact.embedded != Some(Compression::Lossless) => {
+                    self.exact.embedded = Some(Compression::Lossless);
+                    continue;
+                }
                 Some(rule) => refused.push(rule),
                 None => {
                     self.warnings

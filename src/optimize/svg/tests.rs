@@ -5,6 +5,7 @@ fn settings<'a>(codecs: &'a Codecs, limits: &'a Limits) -> Settings<'a> {
     Settings {
         tolerance: search::EXACT,
         simplify: None,
+        gentle: false,
         shares: 0.0,
         keep_ids: false,
         sheets: true,

@@ -38,7 +38,7 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         }
         // An animation of the data needs their commands as they are.
         let Some(path) = Path::parse(data).filter(|_| !animated[id.index()]) else { continue };
-        let keep = looks.keep(tree, id);
+        let keep = if settings.gentle { Keep::ALL } else { looks.keep(tree, id) };
         let whole = path.write(tolerance, keep);
         let best = match settings.simplify {
             Some(factor) if !keep.vertices && !followed => {
