@@ -100,13 +100,18 @@ pub(crate) fn optimise(task: &Vector<'_>, run: Run<'_>) -> Result<Drawn> {
     if let Some(size) = task.size {
         resize::resize(&mut tree, size);
     }
-    // What is compared with is the document as it came, wherever that was to stay as it is.
-    let original = if removed.is_empty() && task.size.is_none() { task.text.to_owned() } else { write::write(&tree) };
-    let mut done = search::search(&tree, &original, task, run)?;
     // What the tree never had, sanitising could not see.
     let led =
         |node: roxmltree::Node<'_, '_>| node.is_pi() || node.attributes().any(|attribute| attribute.name() == "base");
     let clean = removed.is_empty() && !task.text.contains("<!DOCTYPE") && !document.root().descendants().any(led);
+    let cleaned = write::write(&tree);
+    let source = search::Source {
+        tree: &tree,
+        // What is compared with is the document as it came, wherever that was to stay as it is.
+        seen: if removed.is_empty() && task.size.is_none() { task.text } else { &cleaned },
+        fallback: if clean && task.size.is_none() { task.text } else { &cleaned },
+    };
+    let mut done = search::search(&source, task, run)?;
     if !removed.is_empty() {
         done.warnings.insert(0, format!("removed for safety: {}", removed.join(", ")));
     }

@@ -1,6 +1,6 @@
 //! The coarsest numbers at which the document still looks the same.
 
-use super::{Rule, SVG_RULES, Settings, Vector, finished, structured, tree::Tree, witness::Witness, write};
+use super::{Rule, SVG_RULES, Settings, Vector, finished, structured, tree::Tree, witness::Witness};
 use crate::{
     control::Run,
     error::{Error, Result},
@@ -19,10 +19,22 @@ const LEVELS: usize = 21;
 /// The level without search.
 const ULTRA: usize = 6;
 
-/// The shortest text for `tree` that shows what `original` does, as well as the goal asks for.
-pub(super) fn search(tree: &Tree, original: &str, task: &Vector<'_>, run: Run<'_>) -> Result<Optimised> {
+/// A document in the forms that the search needs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Source<'a> {
+    /// Sanitised.
+    pub tree: &'a Tree,
+    /// What results have to look like.
+    pub seen: &'a str,
+    /// The result where nothing smaller looks like that.
+    pub fallback: &'a str,
+}
+
+/// The shortest text for `source` that shows what it does, as well as the goal asks for.
+pub(super) fn search(source: &Source<'_>, task: &Vector<'_>, run: Run<'_>) -> Result<Optimised> {
+    let tree = source.tree;
     let exact = Settings::exact(tree, task, run);
-    let witness = match Witness::new(original, task.fonts, run) {
+    let witness = match Witness::new(source.seen, task.fonts, run) {
         Ok(witness) => Some(witness),
         Err(stopped @ Error::Stopped(_)) => return Err(stopped),
         // What cannot be drawn here, or takes too long, is still made smaller by exact rules.
@@ -41,7 +53,7 @@ pub(super) fn search(tree: &Tree, original: &str, task: &Vector<'_>, run: Run<'_
         let score = if seen { search.glance(&text)? } else { f64::NAN };
         return Ok(search.done(text, score));
     };
-    search.run(target)
+    search.run(target, source.fallback)
 }
 
 /// The score to reach; `None` where nothing is verified.
@@ -73,7 +85,7 @@ impl Search<'_> {
         Settings { tolerance, simplify: Some(1.0), shares: 1.0, ..self.exact }
     }
 
-    fn run(mut self, target: f64) -> Result<Optimised> {
+    fn run(mut self, target: f64, fallback: &str) -> Result<Optimised> {
         let lossless = matches!(self.task.goal, Goal::Lossless | Goal::Quality(100));
         let mut refused: Vec<&'static str> = Vec::new();
         loop {
@@ -107,8 +119,8 @@ impl Search<'_> {
                 None => {
                     self.warnings
                         .push(format!("nothing smaller looked the same: the score was {score:.2} of {target:.0}"));
-                    let source = write::write(self.tree);
-                    return Ok(self.done(source, 100.0));
+                    let score = self.score(fallback)?;
+                    return Ok(self.done(fallback.to_owned(), score));
                 }
             }
             self.warnings.retain(|warning| !warning.starts_with("rules taken back"));
