@@ -140,6 +140,9 @@ fn plan_vector(request: &Request, info: &Info, run: Run<'_>) -> Result<Plan> {
         resize(asked, false)?.frame(width, height)
     };
     let frame = request.resize.as_ref().map(resized).transpose()?.or(enlarged);
+    // What has the size already is only optimised, as everywhere.
+    let same = |frame: &Frame| (frame.width, frame.height) == (width, height) && frame.part == [0.0, 0.0, 1.0, 1.0];
+    let frame = frame.filter(|frame| !same(frame));
     if let Some(frame) = frame {
         run.limits.check_result(frame.width, frame.height)?;
     }

@@ -44,7 +44,11 @@ impl Container for Gif {
         out.extend_from_slice(&bytes[..13 + table]);
         out[4] = b'9';
         let mut rest = walk.clone();
-        let still = rest.next_frame(run)?.is_some() && rest.next_frame(run)?.is_none();
+        let mut whole = 0;
+        while let Some(frame) = rest.next_frame(run)?.filter(|_| whole < 2) {
+            whole += usize::from(frame.code_bits.is_some());
+        }
+        let still = whole == 1;
         let (mut repeated, mut frames) = (Vec::new(), Vec::new());
         while let Some(block) = walk.next(run)? {
             match block {
@@ -54,13 +58,14 @@ impl Container for Gif {
                         write_plays(&mut repeated, plays);
                     }
                 }
-                Block::Frame(frame) => {
+                // One that is cut off before its data draws nothing, and would swallow what comes behind it.
+                Block::Frame(frame) if frame.code_bits.is_some() => {
                     write_control(&mut frames, frame.control, still);
                     frames.push(FRAME);
                     frames.extend_from_slice(frame.head);
                     write_blocks(&mut frames, blocks(frame.data));
                 }
-                Block::Comment(_) | Block::Other => {}
+                Block::Frame(_) | Block::Comment(_) | Block::Other => {}
             }
         }
         out.extend(repeated);
