@@ -71,12 +71,10 @@ pub(crate) struct Drawn {
 struct Settings<'a> {
     /// How far a point may move, in pixels of a screen of 2048.
     tolerance: f64,
-    /// Shapes may change by so many tolerances; `None` keeps them but for rounding.
-    simplify: Option<f64>,
+    /// Shapes and shares of 1, as opacities, may change by a tolerance too; else only numbers are rounded.
+    lossy: bool,
     /// Paths keep every vertex, whether it shows or not.
     gentle: bool,
-    /// Shares of 1, as opacities, may be off by so many 512ths.
-    shares: f64,
     keep_ids: bool,
     /// There was a style sheet in the source.
     sheets: bool,
@@ -119,13 +117,17 @@ pub(crate) fn optimise(task: &Vector<'_>, run: Run<'_>) -> Result<Drawn> {
 }
 
 impl<'a> Settings<'a> {
+    /// The tolerance for what cannot be verified, or else for everything.
+    fn pixels(&self, unverified: bool) -> f64 {
+        if unverified { search::EXACT.min(self.tolerance) } else { self.tolerance }
+    }
+
     /// Exact, but for what no screen shows.
     fn exact(tree: &Tree, task: &Vector<'a>, run: Run<'a>) -> Self {
         Self {
             tolerance: search::EXACT,
-            simplify: None,
+            lossy: false,
             gentle: false,
-            shares: 0.0,
             keep_ids: task.keep_ids,
             sheets: style::is_styled(tree),
             // What the document has to reach, its pictures have to.
@@ -187,7 +189,7 @@ fn nested(bytes: &[u8], settings: &Settings<'_>) -> Result<Option<String>> {
         nesting: settings.nesting + 1,
         keep_ids: false,
         tolerance: search::EXACT,
-        simplify: None,
+        lossy: false,
         ..*settings
     };
     let Ok(text) = svg::text(bytes, settings.run) else { return Ok(None) };

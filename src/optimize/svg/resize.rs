@@ -3,14 +3,14 @@
 use super::{
     path::number,
     screen,
-    tree::{Content, Element, Id, Tree},
+    tree::{Content, Element, Tree},
 };
 use crate::operation::Frame;
 
 /// Sets `width`, `height` and `viewBox`.
 pub(super) fn resize(tree: &mut Tree, frame: Frame) {
     let root = tree.root();
-    let (old_width, old_height) = (side(tree, root, "width"), side(tree, root, "height"));
+    let (old_width, old_height) = (screen::side(tree, root, "width"), screen::side(tree, root, "height"));
     let (width, height, (x, y)) = screen::view(tree, root);
     // A document that is not of its view box's shape shows more than the box, on two sides.
     let (mut shown, mut corner) = ((width, height), (x, y));
@@ -41,8 +41,4 @@ pub(super) fn resize(tree: &mut Tree, frame: Frame) {
         let id = tree.append(root, Content::Element(ground));
         tree.adopt(root, id, true);
     }
-}
-
-fn side(tree: &Tree, id: Id, name: &str) -> Option<f64> {
-    tree.get(id, name)?.trim().trim_end_matches("px").parse().ok().filter(|side: &f64| *side > 0.0 && side.is_finite())
 }

@@ -141,15 +141,19 @@ fn extent(inside: Matrix) -> f64 {
 
 /// Width and height of an `svg` in its own units, and their corner.
 pub(super) fn view(tree: &Tree, id: Id) -> (f64, f64, (f64, f64)) {
-    let side = |name: &str| tree.get(id, name).and_then(|text| text.trim().trim_end_matches("px").parse::<f64>().ok());
     let numbers = tree.get(id, "viewBox").map(view_box).unwrap_or_default();
     match numbers[..] {
         [x, y, width, height] if width > 0.0 && height > 0.0 => (width, height, (x, y)),
         _ => {
-            let side = |name| side(name).filter(|side| *side > 0.0 && side.is_finite()).unwrap_or(300.0);
+            let side = |name| side(tree, id, name).unwrap_or(300.0);
             (side("width"), side("height"), (0.0, 0.0))
         }
     }
+}
+
+/// A width or height in user units, above 0.
+pub(super) fn side(tree: &Tree, id: Id, name: &str) -> Option<f64> {
+    tree.get(id, name)?.trim().trim_end_matches("px").parse().ok().filter(|side: &f64| *side > 0.0 && side.is_finite())
 }
 
 fn view_box(text: &str) -> Vec<f64> {
@@ -162,9 +166,8 @@ fn nested_view(tree: &Tree, id: Id) -> Option<Matrix> {
         return None;
     }
     let (width, height, corner) = view(tree, id);
-    let side = |name: &str| tree.get(id, name).and_then(|text| text.trim().trim_end_matches("px").parse::<f64>().ok());
     // A symbol takes its size from who uses it: at most all of the screen, in whatever units it is there.
-    let scale = match (side("width"), side("height")) {
+    let scale = match (side(tree, id, "width"), side(tree, id, "height")) {
         (Some(w), Some(h)) => (w / width).max(h / height),
         _ => 1.0,
     };

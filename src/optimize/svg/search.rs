@@ -82,7 +82,7 @@ impl Search<'_> {
         // Halves of halvings: 1, 0.71, 0.5, 0.35 ...
         let whole = 1.0 / f64::from(1u32 << (level / 2));
         let tolerance = if level % 2 == 1 { whole * std::f64::consts::FRAC_1_SQRT_2 } else { whole };
-        Settings { tolerance, simplify: Some(1.0), shares: 1.0, ..self.exact }
+        Settings { tolerance, lossy: true, ..self.exact }
     }
 
     fn run(mut self, target: f64, fallback: &str) -> Result<Optimised> {

@@ -4,9 +4,8 @@ use crate::{control::Unattended, limits::Limits};
 fn settings<'a>(codecs: &'a Codecs, limits: &'a Limits) -> Settings<'a> {
     Settings {
         tolerance: search::EXACT,
-        simplify: None,
+        lossy: false,
         gentle: false,
-        shares: 0.0,
         keep_ids: false,
         sheets: true,
         embedded: None,

@@ -9,15 +9,13 @@ pub(super) const BEFORE: &str = "<svg version=\"1.1\" data-name=\"Layer 1\" xml:
 pub(super) const AFTER: &str = "<svg><title>Kept</title><g/></svg>";
 
 /// Attributes without a meaning for any viewer of today.
-const ATTRIBUTES: [&str; 12] = [
+const ATTRIBUTES: [&str; 10] = [
     "version",
     "baseProfile",
     "enable-background",
     "data-name",
     "zoomAndPan",
-    "xmlns",
     "overflow-x",
-    "sketch:type",
     "about",
     "resource",
     "property",

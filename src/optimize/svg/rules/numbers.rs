@@ -3,7 +3,6 @@ use super::super::{
     names::{NUMBERS, SHAPES, property},
     path::number,
     screen::Screen,
-    search::EXACT,
     style::textual,
     tree::Tree,
 };
@@ -26,15 +25,16 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         // The size of the document and of what is written in it stays.
         let fixed = element.is(&["svg"]) || tree.within(id, &["text", "font"]);
         let shape = SHAPES.contains(&tree.name(id));
-        let pixels = if textual[id.index()] { EXACT.min(settings.tolerance) } else { settings.tolerance };
+        let pixels = settings.pixels(textual[id.index()]);
         let mut changed = Vec::new();
         for attribute in &element.attributes {
             let inherited = property(&attribute.name).is_some_and(|property| property.inherited);
             // What is inherited may be drawn larger further down.
             let scale = if inherited && !shape { screen.largest() } else { screen.place(tree, id).scale };
             let kind = Kind::of(&attribute.name, fixed && !inherited);
-            let shorter =
-                kind.and_then(|kind| kind.shorten(attribute.value.trim(), pixels / scale, pixels, settings.shares));
+            let shorter = kind.and_then(|kind| {
+                kind.shorten(attribute.value.trim(), pixels / scale, pixels, if settings.lossy { SHARE } else { 0.0 })
+            });
             if let Some(shorter) = shorter.filter(|shorter| shorter.len() < attribute.value.len()) {
                 changed.push((attribute.name.clone(), shorter));
             }
@@ -85,8 +85,8 @@ impl Kind {
         let parsed: f64 = digits.parse().ok().filter(|number: &f64| number.is_finite())?;
         let tolerance = match (self, unit) {
             (Self::Exact | Self::Lengths, _) => 0.0,
-            (Self::Share, "%") => 100.0 * SHARE * shares,
-            (Self::Share, _) => SHARE * shares,
+            (Self::Share, "%") => 100.0 * shares,
+            (Self::Share, _) => shares,
             // Of the screen, which is not larger.
             (Self::Length, "%") => 100.0 * pixels / 2048.0,
             (Self::Length, "") => units / 2.0,

@@ -3,7 +3,6 @@ use super::super::{
     path::{Keep, Path},
     refs,
     screen::Screen,
-    search::EXACT,
     style::{Value, animated, inherited, is_styled, paints},
     tree::{Id, Tree},
 };
@@ -27,8 +26,7 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         let Some(data) = tree.get(id, name) else { continue };
         // Text along a path cannot be verified.
         let followed = looks.followed[id.index()];
-        let tolerance =
-            if followed { EXACT.min(settings.tolerance) } else { settings.tolerance } / screen.place(tree, id).scale;
+        let tolerance = settings.pixels(followed) / screen.place(tree, id).scale;
         if name == "points" {
             let points: std::result::Result<Vec<f64>, _> = svgtypes::NumberListParser::from(data).collect();
             if let Ok(points) = points {
@@ -40,15 +38,13 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         let Some(path) = Path::parse(data).filter(|_| !animated[id.index()]) else { continue };
         let keep = if settings.gentle { Keep::ALL } else { looks.keep(tree, id) };
         let whole = path.write(tolerance, keep);
-        let best = match settings.simplify {
-            Some(factor) if !keep.vertices && !followed => {
-                // Half is for the shape, half for its numbers.
-                let simple = path.simplify(tolerance * factor, keep).write(tolerance, keep);
-                if simple.len() < whole.len() { simple } else { whole }
-            }
-            _ => whole,
-        };
-        tree.set(id, name, best);
+        if settings.lossy && !keep.vertices && !followed {
+            // Half is for the shape, half for its numbers.
+            let simple = path.simplify(tolerance, keep).write(tolerance, keep);
+            tree.set(id, name, if simple.len() < whole.len() { simple } else { whole });
+        } else {
+            tree.set(id, name, whole);
+        }
     }
     Ok(())
 }

@@ -3,7 +3,6 @@ use super::super::{
     matrix::Matrix,
     path::{Keep, Path},
     screen::Screen,
-    search::EXACT,
     style::{Value, animated, inherited, is_styled, paints, textual, used},
     tree::{Id, Tree},
 };
@@ -23,7 +22,7 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
             if tree.is(id, &["svg"]) || tree.element(id).is_some_and(|element| element.has("style")) {
                 continue;
             }
-            let tolerance = if textual[id.index()] { EXACT.min(settings.tolerance) } else { settings.tolerance };
+            let tolerance = settings.pixels(textual[id.index()]);
             let text = shortest(tree, id, name, matrix, &screen, tolerance);
             match text.is_empty() {
                 true => drop(tree.unset(id, name)),
