@@ -89,6 +89,9 @@ async fn serve(options: &Options) -> Result<()> {
     let service = data.service(settings(options, public_url.clone()), world(options, Some(&public_url))?)?;
     let first_key = first_account(&service, &data, options).await?;
     let certificate = fs::canonicalize(certificate)?;
+    if options.allow_private {
+        eprintln!("WARNING: images, webhooks and endpoints of storage may have private addresses; for trying things out");
+    }
     if options.json {
         let line = serde_json::json!({ "url": public_url, "key": first_key, "certificate": certificate });
         println!("{line}");
@@ -123,9 +126,6 @@ fn greet(public_url: &str, key: &Option<String>, options: &Options, address: Soc
             println!("  API key         {key}  (account `default`; kept in first-key until you delete that file)")
         }
         None => println!("  API key         make one: server key NAME --data {}", options.data.display()),
-    }
-    if options.allow_private {
-        println!("  WARNING         private addresses are allowed for images, webhooks and storage");
     }
     if !address.ip().is_loopback() && options.certificate.is_none() && !options.behind_proxy {
         println!("  WARNING         the certificate is for localhost alone; give --cert and --key");
