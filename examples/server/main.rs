@@ -90,7 +90,9 @@ async fn serve(options: &Options) -> Result<()> {
     let first_key = first_account(&service, &data, options).await?;
     let certificate = fs::canonicalize(certificate)?;
     if options.allow_private {
-        eprintln!("WARNING: images, webhooks and endpoints of storage may have private addresses; for trying things out");
+        eprintln!(
+            "WARNING: images, webhooks and endpoints of storage may have private addresses; for trying things out"
+        );
     }
     if options.json {
         let line = serde_json::json!({ "url": public_url, "key": first_key, "certificate": certificate });
