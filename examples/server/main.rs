@@ -68,9 +68,10 @@ fn settings(options: &Options, public_url: String) -> Settings {
 }
 
 fn world(options: &Options, public_url: Option<&str>) -> Result<World> {
-    let guard = if options.allow_private { Guard::default().allow_private() } else { Guard::default() };
+    let guard = options.open.iter().cloned().fold(Guard::default(), Guard::open);
+    let guard = if options.allow_private { guard.allow_private() } else { guard };
     let contact = options.contact.clone().or_else(|| public_url.map(str::to_owned));
-    let http = Http::new(HttpOptions { guard, contact, ..HttpOptions::default() })?;
+    let http = Http::new(HttpOptions { guard, contact, egress: options.egress.clone(), ..HttpOptions::default() })?;
     let storage = S3::new(&http, options.s3_endpoint.clone().map(Endpoint::new))?;
     Ok(World { fetcher: Arc::new(http.clone()), storage: Arc::new(storage), notifier: Arc::new(http) })
 }

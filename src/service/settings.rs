@@ -44,7 +44,7 @@ pub struct Settings {
     pub poll: Duration,
     /// How often expired things are removed; 30 s.
     pub sweep: Duration,
-    /// Notifications on their way at a time; 64.
+    /// Notifications on their way at a time; 256, so that many receivers may hang before others wait.
     pub notifications: usize,
     /// Of these, to one host; 4.
     pub notifications_per_host: usize,
@@ -74,7 +74,7 @@ impl Settings {
             lease: Duration::from_secs(30),
             poll: Duration::from_millis(250),
             sweep: Duration::from_secs(30),
-            notifications: 64,
+            notifications: 256,
             notifications_per_host: 4,
             price: Arc::new(|_| 1),
         }
