@@ -9,7 +9,7 @@
 use std::{
     collections::BTreeMap,
     env, fs,
-    net::{Ipv4Addr, TcpListener, TcpStream},
+    io::{BufRead, BufReader},
     path::PathBuf,
     process::{Child, Command, Stdio},
     time::Duration,
@@ -45,12 +45,11 @@ impl Judge {
         let program = env::var("LAPIDARY_S3S").unwrap_or_else(|_| "s3s-fs".into());
         let folder = env::temp_dir().join(format!("lapidary-s3s-{name}-{}", std::process::id()));
         fs::create_dir_all(folder.join("photos")).unwrap();
-        // Free until the server takes it.
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
         let started = Command::new(&program)
-            .args(["--host", "127.0.0.1", "--port", &port.to_string(), "--access-key", KEY, "--secret-key", SECRET])
+            .args(["--host", "127.0.0.1", "--port", "0", "--access-key", KEY, "--secret-key", SECRET])
             .arg(&folder)
-            .stdout(Stdio::null())
+            .env("RUST_LOG", "info")
+            .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn();
         let Ok(mut process) = started else {
@@ -58,11 +57,12 @@ impl Judge {
             fs::remove_dir_all(folder).unwrap();
             return None;
         };
-        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
-            assert!(process.try_wait().unwrap().is_none(), "{program} ended");
-            std::thread::yield_now();
-        }
-        Some(Self { process, folder, endpoint: format!("http://127.0.0.1:{port}") })
+        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let endpoint =
+            lines.find_map(|line| Some(format!("http://{}", line.split_once("running at http://")?.1.trim())));
+        // What more it says has to go somewhere.
+        std::thread::spawn(move || lines.for_each(drop));
+        Some(Self { process, folder, endpoint: endpoint.unwrap_or_else(|| panic!("{program} ended")) })
     }
 
     fn http(&self) -> Http {

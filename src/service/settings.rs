@@ -16,7 +16,8 @@ pub struct Settings {
     pub public_url: String,
     /// Pictures worked on at a time; one for each core of the machine.
     pub workers: usize,
-    /// Jobs in hand at a time, those that fetch or store included; four for each worker.
+    /// Jobs in hand at a time, those that fetch or store included; four for each worker. Each may hold a source of
+    /// [`Limits::source_bytes`](crate::Limits::source_bytes) in memory.
     pub in_hand: usize,
     /// How much may wait: 10,000 requests, and 10 GiB of uploaded sources.
     pub capacity: Capacity,

@@ -200,13 +200,11 @@ async fn receivers_that_hang_do_not_keep_others_waiting() {
         storage: host.storage.clone(),
         notifier: notifier.clone(),
     };
-    let service = Service::with_clock(
-        ports,
-        lapidary::Engine::new(),
-        Keyring::new([1; 32], [2; 32]),
-        Settings::new("https://images.test"),
-        host.clock.clone(),
-    );
+    let mut settings = Settings::new("https://images.test");
+    // Fewer than the notifications that hang.
+    settings.notifications = 64;
+    let keyring = Keyring::new([1; 32], [2; 32]);
+    let service = Service::with_clock(ports, lapidary::Engine::new(), keyring, settings, host.clock.clone());
     for number in 0..1_000 {
         let receiver = match number % 50 {
             bad @ 0..5 => format!("hangs{bad}"),
