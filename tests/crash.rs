@@ -186,7 +186,7 @@ fn run_and_kill(folder: &Path, key: &str, hook: &str, after: Duration, accepted:
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(std::result::Result::ok);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     // Counted from its first word, so that slow machines do not kill it before it lives.
     let first = lines.by_ref().find(|line| line.starts_with("202 "));
     let (killed, kill) = std::sync::mpsc::channel::<()>();
