@@ -159,6 +159,8 @@ impl Host {
         };
         let mut settings = Settings::new("https://service.example.org");
         settings.poll = Duration::from_millis(2);
+        // The clock is put forward while work is in hand.
+        settings.lease = Duration::from_secs(30 * 86_400);
         let keyring = Keyring::new([1; 32], [2; 32]);
         let service = Service::with_clock(ports, Engine::new(), keyring, settings, clock.clone());
         let opened = service.admin().open_account("demo", "gold", 100_000).await.unwrap();

@@ -53,7 +53,7 @@ pub struct Bucket {
     /// What stands before the names of all objects; empty, or a folder with its slash.
     pub prefix: String,
     /// Whether clients read volatile images from the bucket itself, by presigned addresses that end with the image's life, in
-    /// place of through the service. They show the id of the access key, and begin with the endpoint's
+    /// place of through the service. They show the ids of the access key and of the request, and begin with the endpoint's
     /// [`public_url`](Endpoint::public_url) where it has one, to which requests must get through unchanged.
     pub presigned: bool,
 }
