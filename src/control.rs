@@ -3,7 +3,7 @@
 use std::{
     fmt,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Instant,
@@ -92,6 +92,34 @@ impl Control for Watch {
     fn stage(&self, _: Stage, _: f32) {}
 }
 
+/// Passes on how far the work is, but never back: parts of the work that repeat or run side by side each tell their own
+/// share.
+#[derive(Debug)]
+pub(crate) struct Rising<'a> {
+    host: &'a dyn Control,
+    last: Mutex<(Stage, f32)>,
+}
+
+impl<'a> Rising<'a> {
+    pub(crate) fn new(host: &'a dyn Control) -> Self {
+        Self { host, last: Mutex::new((Stage::Plan, 0.0)) }
+    }
+}
+
+impl Control for Rising<'_> {
+    fn stop(&self) -> Option<Stop> {
+        self.host.stop()
+    }
+
+    fn stage(&self, stage: Stage, done: f32) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if stage >= last.0 {
+            *last = (stage, last.1.max(done));
+            self.host.stage(stage, last.1);
+        }
+    }
+}
+
 /// Handed to everything that touches pixels: the ceilings, and whom to ask whether to go on.
 #[derive(Debug, Clone, Copy)]
 pub struct Run<'a> {
@@ -119,6 +147,26 @@ mod tests {
         assert_eq!(clone.stop(), None);
         watch.cancel();
         assert_eq!(clone.stop(), Some(Stop::Cancelled));
+    }
+
+    #[test]
+    fn how_far_the_work_is_never_falls() {
+        #[derive(Debug, Default)]
+        struct Notes(Mutex<Vec<(Stage, f32)>>);
+        impl Control for Notes {
+            fn stop(&self) -> Option<Stop> {
+                None
+            }
+            fn stage(&self, stage: Stage, done: f32) {
+                self.0.lock().unwrap().push((stage, done));
+            }
+        }
+        let notes = Notes::default();
+        let rising = Rising::new(&notes);
+        let told = [(Stage::Operations, 0.5), (Stage::Optimise, 0.3), (Stage::Operations, 0.6), (Stage::Encode, 0.7)];
+        told.into_iter().for_each(|(stage, done)| rising.stage(stage, done));
+        let heard = [(Stage::Operations, 0.5), (Stage::Optimise, 0.5), (Stage::Encode, 0.7)];
+        assert_eq!(*notes.0.lock().unwrap(), heard);
     }
 
     #[test]

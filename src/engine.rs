@@ -7,12 +7,12 @@ use crate::{
 };
 use crate::{
     codec::{Codecs, ColourModel, Info},
-    control::{Control, Run, Stage},
+    control::{Control, Rising, Run, Stage},
     description::{Description, input_name, output_name},
     error::{Error, Result},
     format::{Format, sniff},
     limits::Limits,
-    operation::Processed,
+    operation::{Models, Processed},
     optimize::{Goal, Mark, Moving, Optimised, Task, optimise, optimise_moving},
     picture::{Channels, Converted, Frames, Metadata, Picture, srgb_profile},
     plan::{Plan, plan},
@@ -44,6 +44,7 @@ pub struct Outcome {
 pub struct Engine {
     codecs: Codecs,
     limits: Limits,
+    models: Models,
     #[cfg(feature = "svg")]
     fonts: Fonts,
 }
@@ -71,6 +72,12 @@ impl Engine {
         Self { codecs, ..self }
     }
 
+    /// With other trained networks.
+    #[must_use]
+    pub fn with_models(self, models: Models) -> Self {
+        Self { models, ..self }
+    }
+
     /// With fonts for the text of SVG; without any it is not drawn.
     #[cfg(feature = "svg")]
     #[must_use]
@@ -86,6 +93,7 @@ impl Engine {
     /// [`Error::Request`] with every violation, [`Error::Input`] for damaged images, [`Error::Limit`] for what is too
     /// large, [`Error::Unsupported`] for what this build cannot do, [`Error::Stopped`] when `control` says so.
     pub fn process(&self, input: Input<'_>, request: &Request, control: &dyn Control) -> Result<Outcome> {
+        let control = &Rising::new(control);
         let run = Run { limits: &self.limits, control };
         control.stage(Stage::Plan, 0.0);
         run.check()?;
@@ -93,7 +101,7 @@ impl Engine {
         self.limits.check_source(input.bytes.len())?;
         let format = sniff(input.bytes).ok_or_else(unrecognised)?;
         let info = self.codecs.probe(format, input.bytes, run)?;
-        let plan = plan(request, &info, &self.codecs, run)?;
+        let plan = plan(request, &info, &self.codecs, &self.models, run)?;
         let work = Work { engine: self, codecs: &self.codecs, bytes: input.bytes, info: &info, plan: &plan, run };
         let done = work.do_it()?;
         control.stage(Stage::Encode, 1.0);

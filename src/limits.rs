@@ -35,6 +35,9 @@ pub struct Limits {
     pub svg_depth: u64,
     /// Steps to draw an SVG, as estimated before it is drawn; one takes about a nanosecond. 6,000,000,000.
     pub svg_steps: u64,
+    /// Multiplications in trained networks for one request, over all frames; 10,000,000,000,000, of which two cores with AVX2
+    /// do some 80,000,000,000 a second.
+    pub network_products: u64,
     /// Pixels of layers and tiles of an SVG that are held at a time while it is drawn, of 4 bytes each; 120,000,000.
     pub svg_layer_pixels: u64,
 }
@@ -56,6 +59,7 @@ impl Default for Limits {
             svg_expanded_bytes: 64 << 20,
             svg_depth: 256,
             svg_steps: 6_000_000_000,
+            network_products: 10_000_000_000_000,
             svg_layer_pixels: 120_000_000,
         }
     }
@@ -93,6 +97,11 @@ impl Limits {
     /// Checks a result of `frames` frames of so many pixels.
     pub fn check_result_frames(&self, pixels: u64, frames: u32) -> Result<()> {
         within("result pixels over all frames", pixels.saturating_mul(frames.into()), self.animation_pixels)
+    }
+
+    /// Checks the multiplications that trained networks would do for a request.
+    pub fn check_network(&self, products: u64) -> Result<()> {
+        within("multiplications in networks", products, self.network_products)
     }
 
     /// Checks the size of a piece of metadata, in bytes after decompression.

@@ -1,14 +1,19 @@
 //! Every decision about a request, taken on numbers read from headers before a pixel exists.
 
+use std::sync::Arc;
+
 use crate::{
     codec::{Codecs, DecodeOptions, Info},
     control::Run,
     error::{Error, Result},
     format::Format,
-    operation::{Anchor, Chain, Fit, Flatten, Frame, Gravity, Light, Operation, Orient, Resize, Sharpen, Tone},
+    operation::{
+        Anchor, Chain, Denoise, Fit, Flatten, Frame, Gravity, Light, Models, Operation, Orient, Resize, Sharpen, Tone,
+        Upscale,
+    },
     optimize::{Goal, Preset},
     picture::{Keep, Layout, Orientation},
-    request::{self, Compression, Encoding, MetadataKind, OutputFormat, Request, ResizeMode},
+    request::{self, Compression, Encoding, MetadataKind, OutputFormat, Request, ResizeMode, UpscaleModel},
 };
 
 /// What will be done.
@@ -54,17 +59,18 @@ impl Plan {
 }
 
 /// Plans a validated request for a source whose headers say `info`.
-pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, run: Run<'_>) -> Result<Plan> {
+pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, models: &Models, run: Run<'_>) -> Result<Plan> {
     let format = target(request.output.format, info)?;
     refuse_what_is_not_there(request, format)?;
     if format == Format::Svg && cfg!(feature = "svg") {
         return plan_vector(request, info, run);
     }
     let moves = matches!(format, Format::Gif | Format::Apng) || format == Format::Webp && info.frames > 1;
-    let (width, height) = info.upright_size();
-    let layout = Layout { width, height, channels: info.channels(), depth: crate::picture::Depth::Eight };
-    // What is drawn has no pixels to be enlarged.
+    // What is drawn has no pixels to be enlarged: it is drawn larger.
     let drawn = info.format == Format::Svg && format != Format::Svg;
+    let enhanced = Enhanced::of(request, models, drawn)?;
+    let (width, height) = enlarged(request, info.upright_size(), run)?;
+    let layout = Layout { width, height, channels: info.channels(), depth: crate::picture::Depth::Eight };
     let resize = request.resize.as_ref().map(|asked| resize(asked, drawn)).transpose()?;
     let resize = match resize {
         Some(resize) if resize.layout(layout)? != layout => Some(resize),
@@ -74,8 +80,10 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, run: Run<'_>
     let progressive =
         request.output.encoding.map_or(format == Format::Jpeg, |encoding| encoding == Encoding::Progressive);
     let interlaced = progressive && !moves;
-    let enhanced = Enhanced::of(request);
     let pixels_only_encoded = resize.is_none() && enhanced.is_none() && format == info.format;
+    let frames = if moves { info.frames } else { 1 };
+    run.limits
+        .check_network(enhanced.work(u64::from(info.width) * u64::from(info.height)).saturating_mul(frames.into()))?;
     let goal = goal(request, info, format, pixels_only_encoded);
     let recompressed = pixels_only_encoded && goal == Goal::Lossless;
     refuse_what_no_codec_does(info, format, recompressed, moves, codecs)?;
@@ -84,6 +92,9 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, run: Run<'_>
     if info.orientation != Orientation::Upright {
         chain.push(Orient(info.orientation));
     }
+    if let Some(denoise) = enhanced.denoise {
+        chain.push(denoise);
+    }
     if let Some(light) = enhanced.light {
         chain.push(light);
     }
@@ -91,11 +102,17 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, run: Run<'_>
         chain.push(tone);
     }
     let mut decode = DecodeOptions::default();
+    if drawn {
+        decode.exactly = Some(resize.map_or(Ok((width, height)), |resize| resize.draw_exactly(width, height))?);
+    }
+    let upscaled = enhanced.upscale.is_some();
+    if let Some(upscale) = enhanced.upscale {
+        chain.push(upscale);
+    }
     if let Some(resize) = resize {
-        if drawn {
-            decode.exactly = Some(resize.draw_exactly(width, height)?);
+        if !upscaled {
+            decode.at_least = resize.decode_at_least(width, height).map(|(w, h)| info.orientation.upright_size(w, h));
         }
-        decode.at_least = resize.decode_at_least(width, height).map(|(w, h)| info.orientation.upright_size(w, h));
         // Sizes come from the whole source, whatever size it is decoded at.
         chain.push(resize.settled(width, height)?);
     }
@@ -109,7 +126,7 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, run: Run<'_>
         let (width, height) = decode.exactly.unwrap_or((width, height));
         run.limits.check_result(width, height)?;
     }
-    let stored = layout.sized(info.width, info.height);
+    let stored = if drawn { layout } else { layout.sized(info.width, info.height) };
     let result = chain.layout(stored, run)?;
     if moves {
         run.limits.check_result_frames(result.pixels(), info.frames)?;
@@ -163,26 +180,62 @@ fn plan_vector(request: &Request, info: &Info, run: Run<'_>) -> Result<Plan> {
 }
 
 /// Enhancements that change something.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Enhanced {
+    denoise: Option<Denoise>,
     light: Option<Light>,
     tone: Option<Tone>,
+    upscale: Option<Upscale>,
     sharpen: Option<Sharpen>,
 }
 
 impl Enhanced {
-    fn of(request: &Request) -> Self {
+    fn of(request: &Request, models: &Models, drawn: bool) -> Result<Self> {
         let strength = request.tone.map_or(0, |tone| tone.sharpness);
-        Self {
+        let denoise = request.denoise.filter(|denoise| denoise.strength > 0);
+        let upscale = request.upscale.filter(|upscale| upscale.factor > 1 && !drawn);
+        Ok(Self {
+            denoise: denoise.map(|asked| noise_removal(asked, models)).transpose()?,
+            upscale: upscale.map(|asked| super_resolution(asked, models)).transpose()?,
             light: request.light.filter(|light| light.strength > 0).map(|light| Light { strength: light.strength }),
             tone: request.tone.map(tone).filter(|tone| !tone.is_identity()),
             sharpen: (strength > 0).then_some(Sharpen { strength }),
-        }
+        })
     }
 
     fn is_none(&self) -> bool {
-        self.light.is_none() && self.tone.is_none() && self.sharpen.is_none()
+        let Self { denoise, light, tone, upscale, sharpen } = self;
+        denoise.is_none() && light.is_none() && tone.is_none() && upscale.is_none() && sharpen.is_none()
     }
+
+    /// Multiplications in networks for a picture of `pixels`.
+    fn work(&self, pixels: u64) -> u64 {
+        let denoise = self.denoise.as_ref().map_or(0, |denoise| denoise.work(pixels));
+        denoise.saturating_add(self.upscale.as_ref().map_or(0, |upscale| upscale.work(pixels)))
+    }
+}
+
+fn noise_removal(asked: request::Denoise, models: &Models) -> Result<Denoise> {
+    let model = models.denoise.clone().ok_or_else(|| Error::unsupported("denoise"))?;
+    Ok(Denoise { strength: asked.strength, model })
+}
+
+fn super_resolution(asked: request::Upscale, models: &Models) -> Result<Upscale> {
+    let first = match asked.model {
+        UpscaleModel::Photo => &models.upscale_photo,
+        UpscaleModel::Clean => &models.upscale_clean,
+    };
+    let first = first.clone().ok_or_else(|| Error::unsupported("upscale"))?;
+    let then = models.upscale_clean.clone().unwrap_or_else(|| Arc::clone(&first));
+    Ok(Upscale { factor: asked.factor.into(), first, then })
+}
+
+/// The size after super-resolution.
+fn enlarged(request: &Request, (width, height): (u32, u32), run: Run<'_>) -> Result<(u32, u32)> {
+    let Some(factor) = request.upscale.map(|upscale| u32::from(upscale.factor)) else { return Ok((width, height)) };
+    let (width, height) = (width.saturating_mul(factor), height.saturating_mul(factor));
+    run.limits.check_result(width, height)?;
+    Ok((width, height))
 }
 
 fn tone(asked: request::Tone) -> Tone {
@@ -193,8 +246,7 @@ fn tone(asked: request::Tone) -> Tone {
 /// What parses but has no implementation is refused, never skipped; so is work on pixels for a result without.
 fn refuse_what_is_not_there(request: &Request, format: Format) -> Result<()> {
     let asked = [
-        ("upscale", request.upscale.is_some() && format != Format::Svg),
-        ("denoise", request.denoise.is_some()),
+        ("denoise", request.denoise.is_some() && format == Format::Svg),
         ("light", request.light.is_some() && format == Format::Svg),
         ("tone", request.tone.is_some() && format == Format::Svg),
         ("face", request.face.is_some()),

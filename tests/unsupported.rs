@@ -15,8 +15,6 @@ fn refusal(bytes: &[u8], json: &str) -> String {
 #[test]
 fn what_the_request_names_is_refused_by_its_name() {
     let cases = [
-        (r#"{"upscale": {"factor": 2}}"#, "upscale"),
-        (r#"{"denoise": true}"#, "denoise"),
         (r#"{"face": true}"#, "face"),
         (r#"{"resize": {"width": 9, "height": 9, "mode": "fit", "gravity": "face"}}"#, r#"the gravity "face""#),
         (r#"{"resize": {"width": 9, "height": 9, "mode": "fit", "gravity": "faces"}}"#, r#"the gravity "faces""#),

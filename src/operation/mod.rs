@@ -1,9 +1,11 @@
 //! Operations: pixels to pixels, one file each, chained in the order of the interface.
 
 mod chain;
+mod denoise;
 mod flatten;
 mod guided;
 mod light;
+mod network;
 mod orient;
 mod processed;
 mod recolour;
@@ -13,17 +15,23 @@ mod shoulder;
 mod stops;
 mod survey;
 mod tone;
+mod upscale;
 
 use std::fmt::Debug;
 
 pub use chain::Chain;
+pub use denoise::Denoise;
 pub use flatten::Flatten;
 pub use light::Light;
+#[cfg(feature = "onnx")]
+pub use network::{ChannelOrder, Onnx, OnnxOptions, OnnxSource};
+pub use network::{Model, Models, Raster, Residual, Shape};
 pub use orient::Orient;
 pub use processed::Processed;
 pub use resize::{Anchor, Fit, Frame, Gravity, Resize};
 pub use sharpen::Sharpen;
 pub use tone::Tone;
+pub use upscale::Upscale;
 
 use crate::{
     control::Run,

@@ -89,6 +89,14 @@ impl Picture {
         Self { layout: Layout { depth: Depth::Eight, ..self.layout }, samples: Samples::Eight(samples) }
     }
 
+    /// The samples with 16 bits; full scale stays full scale.
+    pub(crate) fn into_sixteen(self) -> Vec<u16> {
+        match self.samples {
+            Samples::Eight(samples) => samples.into_iter().map(|s| u16::from(s) * 257).collect(),
+            Samples::Sixteen(samples) => samples,
+        }
+    }
+
     /// Whether every pixel is wholly opaque.
     pub fn is_opaque(&self) -> bool {
         fn opaque<T: PartialEq + Copy>(samples: &[T], count: usize, full: T) -> bool {

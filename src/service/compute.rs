@@ -7,7 +7,7 @@ use std::{
 
 use tokio::sync::Semaphore;
 
-use super::response::Problem;
+use super::{response::Problem, settings::Settings};
 use crate::{
     control::{Control, Stage, Watch},
     engine::{Engine, Input, Outcome},
@@ -21,6 +21,7 @@ pub(super) struct Compute {
     engine: Arc<Engine>,
     permits: Arc<Semaphore>,
     time: Duration,
+    network_time: Duration,
 }
 
 /// Why there is no outcome.
@@ -33,15 +34,18 @@ pub(super) enum Ended {
 }
 
 impl Compute {
-    pub(super) fn new(engine: Arc<Engine>, workers: usize, time: Duration) -> Self {
-        Self { engine, permits: Arc::new(Semaphore::new(workers.max(1))), time }
+    pub(super) fn new(engine: Arc<Engine>, settings: &Settings) -> Self {
+        let permits = Arc::new(Semaphore::new(settings.workers.max(1)));
+        Self { engine, permits, time: settings.processing, network_time: settings.network_processing }
     }
 
     /// Waits for a permit and does the work. Dropped, it cancels what it began.
     pub(super) async fn run(&self, bytes: Vec<u8>, name: Option<String>, request: Request) -> Result<Outcome, Ended> {
         // The semaphore is never closed.
         let Ok(permit) = Arc::clone(&self.permits).acquire_owned().await else { return Err(Ended::Cancelled) };
-        let watch = Watch::until(Instant::now().checked_add(self.time));
+        let by_network = request.upscale.is_some() || request.denoise.is_some();
+        let time = if by_network { self.network_time } else { self.time };
+        let watch = Watch::until(Instant::now().checked_add(time));
         let _cancels = CancelsOnDrop(watch.clone());
         let engine = Arc::clone(&self.engine);
         let work = tokio::task::spawn_blocking(move || {

@@ -87,7 +87,7 @@ impl Service {
         let engine = Arc::new(engine);
         Self(Arc::new(Inner {
             gate: gate::Gate::new(settings.rate_limit, settings.rate_window),
-            compute: compute::Compute::new(Arc::clone(&engine), settings.workers, settings.processing),
+            compute: compute::Compute::new(Arc::clone(&engine), &settings),
             in_hand: worker::InHand::default(),
             breaker: deliver::Breaker::default(),
             uploads: Semaphore::new(settings.uploads),

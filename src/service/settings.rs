@@ -29,6 +29,8 @@ pub struct Settings {
     pub json_bytes: u64,
     /// Time for the engine's work on one picture; 60 s.
     pub processing: Duration,
+    /// The same where a trained network works, for `upscale` and `denoise`; 300 s.
+    pub network_processing: Duration,
     /// Requests that a key may make in [`rate_window`](Self::rate_window); 100,000.
     pub rate_limit: u64,
     /// Length of a rate window; 15 min.
@@ -67,6 +69,7 @@ impl Settings {
             receiving: Duration::from_secs(5 * 60),
             json_bytes: 1 << 20,
             processing: Duration::from_secs(60),
+            network_processing: Duration::from_secs(300),
             rate_limit: 100_000,
             rate_window: Duration::from_secs(15 * 60),
             image_life: Duration::from_secs(60 * 60),

@@ -1,0 +1,92 @@
+"""What is done to clean patches before the network sees them. Arrays of bytes, height x width x 3."""
+
+import io
+
+import numpy as np
+from PIL import Image, ImageFilter
+
+from pictures import shrink
+
+FILTERS = (Image.BICUBIC, Image.BILINEAR, Image.LANCZOS, Image.BOX)
+
+
+def rounded(picture):
+    return np.clip(np.rint(picture), 0, 255).astype(np.uint8)
+
+
+def jpeg(picture, quality, random):
+    stored = io.BytesIO()
+    Image.fromarray(picture).save(stored, "JPEG", quality=int(quality), subsampling=int(random.choice([0, 2])))
+    return np.asarray(Image.open(stored).convert("RGB"))
+
+
+def halved(picture):
+    """The published tables' way: bicubic, rounded to bytes."""
+    return np.asarray(shrink(Image.fromarray(picture), picture.shape[1] // 2, picture.shape[0] // 2))
+
+
+def photographed(picture, random):
+    """Halved as pictures on the web have been: some blur, any filter, some noise, JPEG of quality 30 to 95."""
+    image = Image.fromarray(picture)
+    if random.random() < 0.5:
+        image = image.filter(ImageFilter.GaussianBlur(random.uniform(0.2, 1.2)))
+    image = image.resize((image.width // 2, image.height // 2), FILTERS[random.integers(4)])
+    small = np.asarray(image)
+    if random.random() < 0.4:
+        small = rounded(small + random.normal(0, random.uniform(0, 10), small.shape))
+    if random.random() < 0.8:
+        small = jpeg(small, random.integers(30, 96), random)
+    return small
+
+
+def linear(values):
+    return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+
+
+def encoded(values):
+    values = np.clip(values, 0, 1)
+    return np.where(values <= 0.0031308, values * 12.92, 1.055 * values ** (1 / 2.4) - 0.055)
+
+
+def demosaiced(light):
+    """Through a Bayer filter (RGGB) and back by bilinear interpolation."""
+    masks = np.zeros_like(light)
+    masks[0::2, 0::2, 0] = masks[1::2, 1::2, 2] = 1
+    masks[0::2, 1::2, 1] = masks[1::2, 0::2, 1] = 1
+    def blurred(plane):
+        padded = np.pad(plane, 1, mode="reflect")
+        rows = padded[:-2] + 2 * padded[1:-1] + padded[2:]
+        return rows[:, :-2] + 2 * rows[:, 1:-1] + rows[:, 2:]
+    return np.stack([blurred(light[..., c] * masks[..., c]) / blurred(masks[..., c]) for c in range(3)], -1)
+
+
+def camera(picture, random):
+    """Shot and read noise on linear light, a colour filter array, sRGB, JPEG."""
+    light = linear(picture / 255.0)
+    shot, read = 10 ** random.uniform(-4, -2), 10 ** random.uniform(-3, -1.5)
+    light = light + random.normal(0, 1, light.shape) * np.sqrt(shot * light + read**2)
+    if random.random() < 0.7:
+        light = demosaiced(light)
+    noisy = rounded(encoded(light) * 255)
+    return jpeg(noisy, random.integers(60, 99), random) if random.random() < 0.6 else noisy
+
+
+def noisy(picture, random):
+    """Half white noise of sigma 0 to 55, a fifth as from a camera, a quarter JPEG of quality 8 to 95, the rest clean.
+    Gives back what to learn too, which is grey where the input is."""
+    if random.random() < 0.1:
+        grey = np.asarray(Image.fromarray(picture).convert("L"))
+        picture = np.repeat(grey[..., None], 3, 2)
+        if random.random() < 0.6:
+            stored = io.BytesIO()
+            Image.fromarray(grey).save(stored, "JPEG", quality=int(random.integers(8, 96)))
+            return np.repeat(np.asarray(Image.open(stored))[..., None], 3, 2), picture
+    kind = random.random()
+    if kind < 0.5:
+        return rounded(picture + random.normal(0, random.uniform(0, 55), picture.shape)), picture
+    if kind < 0.7:
+        return camera(picture, random), picture
+    if kind < 0.93:
+        light = picture if random.random() < 0.7 else rounded(picture + random.normal(0, random.uniform(0, 15), picture.shape))
+        return jpeg(light, random.integers(8, 96), random), picture
+    return picture, picture

@@ -1,0 +1,75 @@
+//! What a network says, kept to what is around.
+
+use super::Raster;
+
+/// How far around a pixel is looked, in pixels of the input: as far as from the middle of a block of JPEG into the next.
+pub(super) const RADIUS: usize = 4;
+/// How far beyond the lightest and darkest around an enlarged pixel may go, as a share of their distance: edges get
+/// crisper, but plain areas stay as they are to the bit.
+const OVERSHOOT: f32 = 0.25;
+
+/// `output`, `scale` times as large as `input`, within the range of what is around each pixel, colour by colour.
+pub(super) fn bounded(input: &Raster, output: Raster, scale: usize) -> Vec<f32> {
+    let (least, most) = (extremes(input, f32::min), extremes(input, f32::max));
+    let overshoot = if scale > 1 { OVERSHOOT } else { 0.0 };
+    let (width, out_width) = (input.width() as usize, output.width() as usize);
+    let mut samples = output.into_samples();
+    for (y, row) in samples.chunks_exact_mut(out_width * 3).enumerate() {
+        for (x, pixel) in row.as_chunks_mut::<3>().0.iter_mut().enumerate() {
+            let at = (y / scale * width + x / scale) * 3;
+            for (colour, sample) in pixel.iter_mut().enumerate() {
+                let (least, most) = (least[at + colour], most[at + colour]);
+                let beyond = (most - least) * overshoot;
+                // In this order what is no number becomes one.
+                *sample = sample.max(least - beyond).min(most + beyond);
+            }
+        }
+    }
+    samples
+}
+
+/// The extreme over the square around each pixel, across and then down.
+fn extremes(input: &Raster, of: fn(f32, f32) -> f32) -> Vec<f32> {
+    let (width, height) = (input.width() as usize, input.height() as usize);
+    let mut across = Vec::with_capacity(width * height * 3);
+    for row in input.rows() {
+        for x in 0..width {
+            let around = &row[x.saturating_sub(RADIUS)..(x + RADIUS + 1).min(width)];
+            let extreme = around[1..].iter().fold(around[0], |a, b| [of(a[0], b[0]), of(a[1], b[1]), of(a[2], b[2])]);
+            across.extend(extreme);
+        }
+    }
+    let mut both = Vec::with_capacity(across.len());
+    for y in 0..height {
+        let rows = y.saturating_sub(RADIUS)..(y + RADIUS + 1).min(height);
+        let start = both.len();
+        both.extend_from_slice(&across[rows.start * width * 3..][..width * 3]);
+        for other in rows.skip(1) {
+            for (a, b) in both[start..].iter_mut().zip(&across[other * width * 3..][..width * 3]) {
+                *a = of(*a, *b);
+            }
+        }
+    }
+    both
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_areas_stay_and_edges_overshoot_by_a_quarter_at_most() {
+        // Nine plain columns, then a light one.
+        let row: Vec<f32> = (0..12).flat_map(|x| [if x < 9 { 0.25 } else { 0.75 }; 3]).collect();
+        let input = Raster::new(12, 1, row).unwrap();
+        let wild = |value| Raster::new(24, 2, vec![value; 24 * 2 * 3]).unwrap();
+        let (low, high) = (bounded(&input, wild(-9.0), 2), bounded(&input, wild(9.0), 2));
+        assert_eq!((low[0], high[0]), (0.25, 0.25));
+        assert_eq!((low[23 * 3], high[23 * 3]), (0.125, 0.875));
+        assert_eq!((low[9 * 3], high[9 * 3]), (0.25, 0.25));
+        assert_eq!((low[10 * 3], high[10 * 3]), (0.125, 0.875));
+        let same = Raster::new(12, 1, vec![9.0; 36]).unwrap();
+        assert_eq!(bounded(&input, same, 1)[33..], [0.75; 3]);
+        assert_eq!(bounded(&input, wild(f32::NAN), 2)[0], 0.25);
+    }
+}

@@ -1,0 +1,177 @@
+//! Our own network: a residual one in the manner of B. Lim et al., *Enhanced Deep Residual Networks for Single Image
+//! Super-Resolution* (EDSR, CVPRW 2017), at half resolution for noise removal as in K. Zhang et al., *FFDNet* (TIP 2018).
+//!
+//! Blocks of pixels become channels, a convolution widens them, residual blocks of two convolutions around a ReLU follow,
+//! and the last convolution gives what is added to the input, which is repeated to the size of the output. Outside the
+//! picture is mid-grey at the input and zero between the layers, as in training. Results stay in the range of what is around
+//! them, so that plain areas are not touched.
+
+use super::{
+    Model, Raster, Shape,
+    bounds::{RADIUS, bounded},
+    kernel::{Finish, Job, Kernel},
+    weights::{self, Head, Layer},
+};
+use crate::{
+    control::Run,
+    error::{Error, Result},
+};
+
+/// The longest side of a tile, in blocks of pixels. Memory is three maps of so many squared times the network's width,
+/// with margins 36 MB for 64 channels.
+const TILE: usize = 192;
+
+/// A trained network with its weights, as `models/` makes them.
+#[derive(Debug, Clone)]
+pub struct Residual {
+    head: Head,
+    layers: Vec<Layer>,
+    kernel: Kernel,
+}
+
+impl Residual {
+    /// Reads the file of a trained network; its format is described in `models/README.md`.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] that says what is wrong with the file.
+    pub fn read(file: &[u8]) -> Result<Self> {
+        let (head, layers) = weights::read(file)?;
+        Ok(Self { head, layers, kernel: Kernel::available()[0] })
+    }
+
+    /// With other instructions than the best.
+    #[cfg(test)]
+    pub(super) fn with_kernel(self, kernel: Kernel) -> Self {
+        Self { kernel, ..self }
+    }
+
+    /// One convolution of a map into another.
+    fn convolve(&self, layer: &Layer, from: &Map, to: &mut Map, finish: Finish, run: Run<'_>) -> Result<()> {
+        for y in 0..from.height {
+            run.check()?;
+            let job = Job {
+                rows: [from.bordered(y), from.bordered(y + 1), from.bordered(y + 2)],
+                stride: from.channels,
+                inputs: layer.inputs,
+                weights: &layer.weights,
+                bias: &layer.bias,
+                width: from.width,
+                finish,
+            };
+            self.kernel.row(&job, to.row_mut(y));
+        }
+        Ok(())
+    }
+
+    /// What is to be added to the input, by block of pixels.
+    fn change(&self, input: &Map, run: Run<'_>) -> Result<Map> {
+        let [first, inner @ .., last] = &self.layers[..] else {
+            return Err(Error::internal("running a network", "it has no layers"));
+        };
+        let mut start = Map::new(input.width, input.height, first.bias.len());
+        self.convolve(first, input, &mut start, Finish::Store, run)?;
+        let mut x = start.clone();
+        let mut between = Map::new(input.width, input.height, first.bias.len());
+        for pair in inner.chunks_exact(2) {
+            self.convolve(&pair[0], &x, &mut between, Finish::Relu, run)?;
+            self.convolve(&pair[1], &between, &mut x, Finish::Add, run)?;
+        }
+        for (sum, start) in x.samples.iter_mut().zip(&start.samples) {
+            *sum += start;
+        }
+        drop((start, between));
+        let mut change = Map::new(input.width, input.height, last.bias.len());
+        self.convolve(last, &x, &mut change, Finish::Store, run)?;
+        Ok(change)
+    }
+}
+
+impl Model for Residual {
+    fn shape(&self) -> Shape {
+        let Head { unshuffle, scale, width, blocks } = self.head;
+        let layers = (2 * blocks + 2) as u32;
+        let products = 9 * width * (3 * unshuffle * unshuffle + 2 * blocks * width + 3 * scale * scale);
+        Shape {
+            scale: (scale / unshuffle) as u32,
+            margin: (layers * unshuffle as u32).max((RADIUS as u32).next_multiple_of(unshuffle as u32)),
+            multiple: unshuffle as u32,
+            tile: (TILE * unshuffle) as u32,
+            work: (products / (unshuffle * unshuffle)) as u64,
+        }
+    }
+
+    fn run(&self, tile: Raster, run: Run<'_>) -> Result<Raster> {
+        let input = gathered(&tile, self.head.unshuffle)?;
+        let change = self.change(&input, run)?;
+        let output = spread(&tile, &change, self.head.unshuffle, self.head.scale)?;
+        let (width, height) = (output.width(), output.height());
+        Raster::new(width, height, bounded(&tile, output, self.head.scale / self.head.unshuffle))
+    }
+}
+
+/// Channels by pixel, with a border of one zero pixel all around.
+#[derive(Debug, Clone)]
+struct Map {
+    width: usize,
+    height: usize,
+    channels: usize,
+    samples: Vec<f32>,
+}
+
+impl Map {
+    fn new(width: usize, height: usize, channels: usize) -> Self {
+        Self { width, height, channels, samples: vec![0.0; (width + 2) * (height + 2) * channels] }
+    }
+
+    /// Row `y` of those with a border.
+    fn bordered(&self, y: usize) -> &[f32] {
+        let length = (self.width + 2) * self.channels;
+        &self.samples[y * length..][..length]
+    }
+
+    fn row(&self, y: usize) -> &[f32] {
+        &self.bordered(y + 1)[self.channels..][..self.width * self.channels]
+    }
+
+    fn row_mut(&mut self, y: usize) -> &mut [f32] {
+        let length = (self.width + 2) * self.channels;
+        &mut self.samples[(y + 1) * length + self.channels..][..self.width * self.channels]
+    }
+}
+
+/// Blocks of `by` x `by` pixels as channels: the colours one after the other, each by row and column in the block.
+fn gathered(tile: &Raster, by: usize) -> Result<Map> {
+    let (width, height) = (tile.width() as usize, tile.height() as usize);
+    if !width.is_multiple_of(by) || !height.is_multiple_of(by) {
+        return Err(Error::internal("running a network", format!("a tile of {width}x{height} is no multiple of {by}")));
+    }
+    let mut map = Map::new(width / by, height / by, 3 * by * by);
+    for y in 0..height {
+        let to = map.row_mut(y / by);
+        for (x, pixel) in tile.row(y).iter().enumerate() {
+            for (colour, value) in pixel.iter().enumerate() {
+                to[x / by * 3 * by * by + (colour * by + y % by) * by + x % by] = value - 0.5;
+            }
+        }
+    }
+    Ok(map)
+}
+
+/// The input repeated to the output's size, and the change by block added to it.
+fn spread(tile: &Raster, change: &Map, unshuffle: usize, scale: usize) -> Result<Raster> {
+    let (width, height, times) = (change.width * scale, change.height * scale, scale / unshuffle);
+    let mut samples = Vec::with_capacity(width * height * 3);
+    for y in 0..height {
+        let (from, row) = (tile.row(y / times), change.row(y / scale));
+        for x in 0..width {
+            let block = &row[x / scale * change.channels..][..3 * scale * scale];
+            for (colour, value) in from[x / times].iter().enumerate() {
+                samples.push(value + block[(colour * scale + y % scale) * scale + x % scale]);
+            }
+        }
+    }
+    Raster::new(width as u32, height as u32, samples)
+}
+
+#[cfg(test)]
+mod tests;

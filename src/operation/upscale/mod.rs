@@ -1,0 +1,126 @@
+//! Super-resolution.
+
+use std::sync::Arc;
+
+use super::{Apply, Fit, Gravity, Model, Operation, Resize, network};
+use crate::{
+    control::Run,
+    error::{Error, Result},
+    operation::Anchor,
+    picture::{Depth, Layout, Picture, Samples},
+};
+
+/// Enlarges by a network, as often as its scale goes into the factor, but no further than [`FAR`] times; what is left to the
+/// factor is Lanczos3. A network that overshoots the factor is brought back in the same way.
+#[derive(Debug, Clone)]
+pub struct Upscale {
+    /// How many times wider and higher, at least 1.
+    pub factor: u32,
+    /// Makes the first step, of pictures as they come.
+    pub first: Arc<dyn Model>,
+    /// Makes the steps that follow, of what a network has cleaned; and all of them where the picture is drawn, since what
+    /// is trained on photographs takes clean edges for artefacts.
+    pub then: Arc<dyn Model>,
+}
+
+/// Networks are not asked to invent more than this.
+const FAR: u32 = 4;
+/// A picture of no more colours than a palette holds is drawn.
+const DRAWN_COLOURS: usize = 256;
+
+impl Upscale {
+    /// The networks of all steps.
+    fn steps(&self) -> impl Iterator<Item = &dyn Model> {
+        let wanted = self.factor.min(FAR);
+        let models = std::iter::once(&self.first).chain(std::iter::repeat(&self.then));
+        models.map(|model| &**model).scan(1u32, move |reached, model| {
+            let scale = model.shape().scale;
+            (*reached < wanted && scale > 1).then(|| {
+                *reached = reached.saturating_mul(scale);
+                model
+            })
+        })
+    }
+
+    /// Multiplications for a picture of `pixels`.
+    pub fn work(&self, pixels: u64) -> u64 {
+        let mut pixels = pixels;
+        self.steps().fold(0u64, |sum, model| {
+            let shape = model.shape();
+            let sum = sum.saturating_add(pixels.saturating_mul(shape.work));
+            pixels = pixels.saturating_mul(u64::from(shape.scale).pow(2));
+            sum
+        })
+    }
+}
+
+impl Operation for Upscale {
+    fn name(&self) -> &'static str {
+        "upscale"
+    }
+
+    /// # Errors
+    /// [`Error::Limit`] if a side does not fit 32 bits.
+    fn layout(&self, input: Layout) -> Result<Layout> {
+        let side = |side: u32| {
+            side.checked_mul(self.factor).ok_or(Error::Limit {
+                limit: "result width in pixels",
+                wanted: u64::from(side) * u64::from(self.factor),
+                allowed: u32::MAX.into(),
+            })
+        };
+        Ok(input.sized(side(input.width)?, side(input.height)?))
+    }
+
+    fn prepare(&self, first: &Picture, _: Run<'_>) -> Result<Box<dyn Apply>> {
+        let mut prepared = self.clone();
+        if is_drawn(first) {
+            prepared.first = Arc::clone(&self.then);
+        }
+        Ok(Box::new(prepared))
+    }
+}
+
+impl Apply for Upscale {
+    fn apply(&self, picture: Picture, run: Run<'_>) -> Result<Picture> {
+        let wanted = self.layout(picture.layout())?;
+        let mut picture = picture;
+        for model in self.steps() {
+            picture = network::pass(model, &picture, run)?;
+        }
+        if (picture.width(), picture.height()) != (wanted.width, wanted.height) {
+            let exactly = Resize {
+                width: Some(wanted.width),
+                height: Some(wanted.height),
+                fit: Fit::Stretch,
+                gravity: Gravity::Fixed(Anchor::Middle, Anchor::Middle),
+                enlarge: true,
+                background: [0; 4],
+            };
+            picture = exactly.prepare(&picture, run)?.apply(picture, run)?;
+        }
+        Ok(if wanted.depth == Depth::Eight { picture.into_eight() } else { picture })
+    }
+}
+
+fn is_drawn(picture: &Picture) -> bool {
+    fn few<T: Ord + Clone>(samples: &[T], count: usize) -> bool {
+        let mut colours = std::collections::BTreeSet::new();
+        samples.chunks_exact(count).all(|pixel| {
+            if !colours.contains(pixel) {
+                colours.insert(pixel.to_vec());
+            }
+            colours.len() <= DRAWN_COLOURS
+        })
+    }
+    // Every grey picture of 8 bits has so few.
+    let count = picture.channels().count();
+    !picture.is_gray()
+        && match picture.samples() {
+            Samples::Eight(samples) => few(samples, count),
+            Samples::Sixteen(samples) => few(samples, count),
+        }
+}
+
+#[cfg(test)]
+mod tests;
