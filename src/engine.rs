@@ -120,6 +120,9 @@ impl Engine {
     }
 }
 
+/// Of frames that networks made, which are kept for as often as an encoder asks for them.
+const KEPT_BYTES: usize = 256 << 20;
+
 fn unrecognised() -> Error {
     Error::Input { format: None, problem: "is in no format known here".into(), source: None }
 }
@@ -293,7 +296,9 @@ impl Work<'_> {
     /// The frames, decoded, converted to sRGB and taken through the operations as they are asked for.
     fn processed(&self, metadata: &Metadata) -> Result<Processed<'_>> {
         let frames = self.codecs.frames(self.info.format, self.bytes, &self.plan.decode, self.run)?;
-        Processed::new(frames, metadata.icc.as_deref(), &self.plan.chain, self.run)
+        let processed = Processed::new(frames, metadata.icc.as_deref(), &self.plan.chain, self.run)?;
+        let keeps = self.plan.by_network && self.plan.moves;
+        Ok(if keeps { processed.keeping(KEPT_BYTES) } else { processed })
     }
 
     fn first(&self, frames: &mut dyn Frames) -> Result<Picture> {

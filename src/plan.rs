@@ -34,6 +34,8 @@ pub(crate) struct Plan {
     pub chain: Chain,
     /// Metadata that survives.
     pub keep: Keep,
+    /// Trained networks work on pixels.
+    pub by_network: bool,
     /// The result is an animation, or of a format that is made for them; otherwise the first frame is all.
     pub moves: bool,
     /// Nothing but the encoding changes.
@@ -68,7 +70,7 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, models: &Mod
     let moves = matches!(format, Format::Gif | Format::Apng) || format == Format::Webp && info.frames > 1;
     // What is drawn has no pixels to be enlarged: it is drawn larger.
     let drawn = info.format == Format::Svg && format != Format::Svg;
-    let enhanced = Enhanced::of(request, models, drawn)?;
+    let mut enhanced = Enhanced::of(request, models, drawn)?;
     let (width, height) = enlarged(request, info.upright_size(), run)?;
     let layout = Layout { width, height, channels: info.channels(), depth: crate::picture::Depth::Eight };
     let resize = request.resize.as_ref().map(|asked| resize(asked, drawn)).transpose()?;
@@ -82,8 +84,13 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, models: &Mod
     let interlaced = progressive && !moves;
     let pixels_only_encoded = resize.is_none() && enhanced.is_none() && format == info.format;
     let frames = if moves { info.frames } else { 1 };
-    run.limits
-        .check_network(enhanced.work(u64::from(info.width) * u64::from(info.height)).saturating_mul(frames.into()))?;
+    let pixels = u64::from(info.width).saturating_mul(info.height.into()).saturating_mul(frames.into());
+    if enhanced.work(pixels) > run.limits.network_products {
+        // Light that keeps its noise is better than none.
+        enhanced.light = enhanced.light.map(|light| Light { denoise: None, ..light });
+    }
+    let work = enhanced.work(pixels);
+    run.limits.check_network(work)?;
     let goal = goal(request, info, format, pixels_only_encoded);
     let recompressed = pixels_only_encoded && goal == Goal::Lossless;
     refuse_what_no_codec_does(info, format, recompressed, moves, codecs)?;
@@ -139,6 +146,7 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, models: &Mod
         decode,
         chain,
         keep: keep(&request.output.metadata),
+        by_network: work > 0,
         moves,
         pixels_only_encoded,
         may_keep_source: pixels_only_encoded && as_encoded,
@@ -171,6 +179,7 @@ fn plan_vector(request: &Request, info: &Info, run: Run<'_>) -> Result<Plan> {
         decode: DecodeOptions::default(),
         chain: Chain::default(),
         keep: keep(&request.output.metadata),
+        by_network: false,
         moves: false,
         pixels_only_encoded: frame.is_none(),
         may_keep_source: frame.is_none(),
@@ -197,7 +206,10 @@ impl Enhanced {
         Ok(Self {
             denoise: denoise.map(|asked| noise_removal(asked, models)).transpose()?,
             upscale: upscale.map(|asked| super_resolution(asked, models)).transpose()?,
-            light: request.light.filter(|light| light.strength > 0).map(|light| Light { strength: light.strength }),
+            light: request
+                .light
+                .filter(|light| light.strength > 0)
+                .map(|light| Light { strength: light.strength, denoise: models.denoise.clone() }),
             tone: request.tone.map(tone).filter(|tone| !tone.is_identity()),
             sharpen: (strength > 0).then_some(Sharpen { strength }),
         })
@@ -211,6 +223,7 @@ impl Enhanced {
     /// Multiplications in networks for a picture of `pixels`.
     fn work(&self, pixels: u64) -> u64 {
         let denoise = self.denoise.as_ref().map_or(0, |denoise| denoise.work(pixels));
+        let denoise = denoise.saturating_add(self.light.as_ref().map_or(0, |light| light.work(pixels)));
         denoise.saturating_add(self.upscale.as_ref().map_or(0, |upscale| upscale.work(pixels)))
     }
 }

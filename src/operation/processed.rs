@@ -1,10 +1,12 @@
 //! A source's frames in sRGB, through a chain, one by one.
 
+use std::borrow::Cow;
+
 use super::{Apply, Chain};
 use crate::{
     control::{Run, Stage},
     error::Result,
-    picture::{Converted, Frame, Frames, Layout, Plays, ToSrgb},
+    picture::{Converted, Frame, Frames, Layout, Picture, Plays, ToSrgb},
 };
 
 /// Frames as they come out of a [`Chain`], whose steps are prepared on the first of them.
@@ -14,6 +16,18 @@ pub struct Processed<'a> {
     chain: &'a Chain,
     steps: Option<Vec<Box<dyn Apply>>>,
     layout: Layout,
+    kept: Kept,
+}
+
+/// The first frames, as many as there is room for, so that they are not processed again for each time that the source is
+/// restarted.
+#[derive(Default)]
+struct Kept {
+    pictures: Vec<Picture>,
+    /// Bytes that may still be kept.
+    room: usize,
+    /// Frames given since the last start.
+    given: usize,
 }
 
 impl<'a> Processed<'a> {
@@ -25,7 +39,14 @@ impl<'a> Processed<'a> {
         let stored = source.layout();
         let conversion = ToSrgb::new(icc, stored.channels);
         let layout = chain.layout(conversion.layout(stored), run)?;
-        Ok(Self { source, conversion, chain, steps: None, layout })
+        Ok(Self { source, conversion, chain, steps: None, layout, kept: Kept::default() })
+    }
+
+    /// Keeps finished frames of up to so many bytes in all.
+    #[must_use]
+    pub fn keeping(mut self, bytes: usize) -> Self {
+        self.kept.room = bytes;
+        self
     }
 
     /// What becomes of the colours.
@@ -51,6 +72,10 @@ impl Frames for Processed<'_> {
 
     fn next(&mut self, run: Run<'_>) -> Result<Option<Frame<'_>>> {
         let Some(Frame { picture, delay }) = self.source.next(run)? else { return Ok(None) };
+        self.kept.given += 1;
+        if self.kept.given <= self.kept.pictures.len() {
+            return Ok(Some(Frame { picture: Cow::Borrowed(&self.kept.pictures[self.kept.given - 1]), delay }));
+        }
         let mut picture = self.conversion.apply(picture.into_owned(), run)?;
         match &self.steps {
             Some(steps) => {
@@ -65,10 +90,74 @@ impl Frames for Processed<'_> {
                 (picture, self.steps) = (first, Some(steps));
             }
         }
-        Ok(Some(Frame { picture: picture.into(), delay }))
+        let bytes = self.layout.samples() * self.layout.depth.bytes();
+        if bytes <= self.kept.room && self.kept.given == self.kept.pictures.len() + 1 {
+            self.kept.room -= bytes;
+            self.kept.pictures.push(picture.clone());
+        }
+        Ok(Some(Frame { picture: Cow::Owned(picture), delay }))
     }
 
     fn restart(&mut self) -> Result<()> {
+        self.kept.given = 0;
         self.source.restart()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    };
+
+    use super::*;
+    use crate::{
+        Limits, Unattended,
+        operation::Operation,
+        picture::{Channels, Samples, Still},
+    };
+
+    /// Counts how often it is applied.
+    #[derive(Debug, Clone, Default)]
+    struct Counting(Arc<AtomicU32>);
+
+    impl Operation for Counting {
+        fn name(&self) -> &'static str {
+            "counting"
+        }
+        fn layout(&self, input: Layout) -> Result<Layout> {
+            Ok(input)
+        }
+        fn prepare(&self, _: &Picture, _: Run<'_>) -> Result<Box<dyn Apply>> {
+            Ok(Box::new(self.clone()))
+        }
+    }
+
+    impl Apply for Counting {
+        fn apply(&self, picture: Picture, _: Run<'_>) -> Result<Picture> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Ok(picture)
+        }
+    }
+
+    #[test]
+    fn frames_that_are_kept_are_processed_once_and_others_each_time() {
+        let limits = Limits::default();
+        let run = Run { limits: &limits, control: &Unattended };
+        for (room, times) in [(11, 3), (12, 1)] {
+            let picture = Picture::new(2, 2, Channels::Rgb, Samples::Eight((0..12).collect())).unwrap();
+            let counting = Counting::default();
+            let mut chain = Chain::default();
+            chain.push(counting.clone());
+            let source = Box::new(Still::new(picture.clone()));
+            let mut processed = Processed::new(source, None, &chain, run).unwrap().keeping(room);
+            for _ in 0..3 {
+                assert_eq!(*processed.next(run).unwrap().unwrap().picture, picture);
+                assert!(processed.next(run).unwrap().is_none());
+                processed.restart().unwrap();
+            }
+            assert_eq!(counting.0.load(Ordering::Relaxed), times, "room for {room} bytes");
+        }
     }
 }

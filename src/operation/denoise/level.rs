@@ -96,7 +96,7 @@ mod tests {
     /// Dark on the left, light on the right, with noise of so many codes in either half.
     fn pair(dark: i32, light: i32) -> (Vec<u16>, Vec<u16>) {
         let at = |i: usize| i / 3 % 128 < 64;
-        let clean: Vec<u16> = (0..128 * 64 * 3).map(|i| if at(i) { 8_000 } else { 50_000 }).collect();
+        let clean: Vec<u16> = (0..128 * 64 * 3).map(|i| if at(i) { 10_000 } else { 50_000 }).collect();
         let noise = |i: usize| if i.wrapping_mul(2_654_435_761) >> 16 & 1 == 0 { 1 } else { -1 };
         let noisy =
             (0..clean.len()).map(|i| (i32::from(clean[i]) + noise(i) * if at(i) { dark } else { light }) as u16);
@@ -108,7 +108,7 @@ mod tests {
         let (noisy, clean) = pair(1000, 200);
         let levels = Levels::of(&noisy, &clean, layout());
         for channel in 0..3 {
-            assert_eq!(levels.limit(8_000, channel), 6_000.0);
+            assert_eq!(levels.limit(10_000, channel), 6_000.0);
             assert_eq!(levels.limit(50_000, channel), 1_200.0);
             let between = levels.limit(30_000, channel);
             assert!((1_200.0..6_000.0).contains(&between), "{between}");
@@ -130,6 +130,6 @@ mod tests {
         for (i, sample) in clean.iter_mut().enumerate().filter(|(i, _)| i / (128 * 3) < 32) {
             *sample += if i % 2 == 0 { 5_000 } else { 0 };
         }
-        assert_eq!(Levels::of(&noisy, &clean, layout()).limit(8_000, 0), 600.0);
+        assert_eq!(Levels::of(&noisy, &clean, layout()).limit(10_000, 0), 600.0);
     }
 }

@@ -136,7 +136,7 @@ mod tests {
         let source = picture(Channels::Rgba);
         assert_eq!(applied(0, source.clone()), source);
         let colours = |strength| applied(strength, source.clone()).eight().unwrap()[..3].to_vec();
-        assert_eq!(colours(25), [174, 154, 134]);
+        assert_eq!(colours(25), [175, 155, 135]);
         assert_eq!(colours(50), [149, 129, 109]);
         assert_eq!(colours(100), [98, 78, 58]);
     }

@@ -2,6 +2,7 @@ use super::*;
 use crate::{
     control::Unattended,
     limits::Limits,
+    operation::{Raster, Shape},
     picture::{Channels, Samples},
 };
 
@@ -10,7 +11,7 @@ const SIDE: usize = 96;
 fn lit(strength: u8, first: &Picture, picture: &Picture) -> Picture {
     let (limits, control) = (Limits::default(), Unattended);
     let run = Run { limits: &limits, control: &control };
-    Light { strength }.prepare(first, run).unwrap().apply(picture.clone(), run).unwrap()
+    Light { strength, denoise: None }.prepare(first, run).unwrap().apply(picture.clone(), run).unwrap()
 }
 
 /// Patches of many lights and colours, codes of 0 to `full`.
@@ -110,4 +111,44 @@ fn the_smallest_and_the_invisible_are_fine() {
         let one = Picture::new(1, 1, Channels::Rgba, Samples::Eight(samples)).unwrap();
         assert_eq!(lit(100, &one, &one).layout(), one.layout());
     }
+}
+
+/// Says that everything is the mean of the tile.
+#[derive(Debug)]
+struct Flattens;
+
+impl Model for Flattens {
+    fn shape(&self) -> Shape {
+        Shape { scale: 1, margin: 0, multiple: 1, tile: 8, work: 7 }
+    }
+
+    fn run(&self, tile: Raster, _: Run<'_>) -> Result<Raster> {
+        let samples = tile.samples();
+        let mean = samples.iter().sum::<f32>() / samples.len() as f32;
+        Raster::new(tile.width(), tile.height(), vec![mean; samples.len()])
+    }
+}
+
+#[test]
+fn noise_that_would_show_is_removed_and_what_stays_dark_or_is_clean_is_not_touched() {
+    let cleaned = |picture: &Picture| {
+        let limits = Limits::default();
+        let run = Run { limits: &limits, control: &Unattended };
+        let light = Light { strength: 50, denoise: Some(Arc::new(Flattens)) };
+        light.prepare(picture, run).unwrap().apply(picture.clone(), run).unwrap()
+    };
+    let grainy = |grain: usize| {
+        let sample = |n: usize| 20 + (n.wrapping_mul(2_654_435_761) >> 16) as u8 % 97 * grain as u8 / 8;
+        Picture::new(64, 64, Channels::Gray, Samples::Eight((0..64 * 64).map(sample).collect())).unwrap()
+    };
+    let spread = |picture: &Picture| {
+        let mean = mean(picture);
+        picture.eight().unwrap().iter().map(|&v| (f64::from(v) - mean).powi(2)).sum::<f64>().sqrt()
+    };
+    let noisy = grainy(2);
+    assert!(spread(&cleaned(&noisy)) < 0.7 * spread(&lit(50, &noisy, &noisy)));
+    let clean = grainy(0);
+    assert_eq!(cleaned(&clean), lit(50, &clean, &clean));
+    let bright = patches(250.0);
+    assert_eq!(cleaned(&bright), bright);
 }
