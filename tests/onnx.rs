@@ -1,15 +1,20 @@
 //! A host's own network, run by the library of ONNX Runtime that the environment variable `ONNXRUNTIME_LIBRARY` names.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::Path,
+    sync::{Arc, LazyLock},
+};
 
 use lapidary::{
     Engine, Input, Request, Unattended,
-    operation::{ChannelOrder, Models, Onnx, OnnxOptions, OnnxSource, Shape},
+    operation::{ChannelOrder, Models, Onnx, OnnxOptions, OnnxRuntime, OnnxSource, Shape},
 };
 
-fn runtime() -> PathBuf {
-    std::env::var_os("ONNXRUNTIME_LIBRARY").expect("ONNXRUNTIME_LIBRARY names the library of ONNX Runtime").into()
-}
+/// Once for all tests of the process.
+static RUNTIME: LazyLock<OnnxRuntime> = LazyLock::new(|| {
+    let path = std::env::var_os("ONNXRUNTIME_LIBRARY").expect("ONNXRUNTIME_LIBRARY names the library of ONNX Runtime");
+    OnnxRuntime::load(Path::new(&path)).unwrap()
+});
 
 /// A field of a protocol buffer: bytes with their length.
 fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
@@ -95,11 +100,11 @@ fn is_repeated(result: &image::RgbImage) -> bool {
 
 #[test]
 fn a_model_of_a_host_does_the_upscaling_from_memory_or_a_file_in_tiles_of_any_size() {
-    let from_memory = Onnx::open(&runtime(), OnnxSource::Bytes(&repeats(None)), options(64, 0)).unwrap();
+    let from_memory = Onnx::open(&RUNTIME, OnnxSource::Bytes(&repeats(None)), options(64, 0)).unwrap();
     assert!(is_repeated(&enlarged(from_memory)));
     let path = std::env::temp_dir().join(format!("lapidary-{}.onnx", std::process::id()));
     std::fs::write(&path, repeats(None)).unwrap();
-    let from_file = Onnx::open(&runtime(), OnnxSource::Path(&path), options(5, 2));
+    let from_file = Onnx::open(&RUNTIME, OnnxSource::Path(&path), options(5, 2));
     std::fs::remove_file(&path).unwrap();
     assert!(is_repeated(&enlarged(from_file.unwrap())));
 }
@@ -107,12 +112,14 @@ fn a_model_of_a_host_does_the_upscaling_from_memory_or_a_file_in_tiles_of_any_si
 #[test]
 fn a_model_of_one_size_is_given_that_size() {
     let options = OnnxOptions { fixed: true, ..options(6, 1) };
-    let model = Onnx::open(&runtime(), OnnxSource::Bytes(&repeats(Some(8))), options).unwrap();
+    let model = Onnx::open(&RUNTIME, OnnxSource::Bytes(&repeats(Some(8))), options).unwrap();
     assert!(is_repeated(&enlarged(model)));
 }
 
 #[test]
 fn what_is_no_model_or_no_library_is_refused() {
-    let error = Onnx::open(&runtime(), OnnxSource::Bytes(b"no model"), options(64, 0)).unwrap_err();
+    let error = Onnx::open(&RUNTIME, OnnxSource::Bytes(b"no model"), options(64, 0)).unwrap_err();
     assert_eq!(error.to_string(), "internal failure while opening an ONNX model");
+    let error = OnnxRuntime::load(Path::new("no-library.so")).unwrap_err();
+    assert_eq!(error.to_string(), "internal failure while loading ONNX Runtime");
 }

@@ -24,7 +24,7 @@ pub use denoise::Denoise;
 pub use flatten::Flatten;
 pub use light::Light;
 #[cfg(feature = "onnx")]
-pub use network::{ChannelOrder, Onnx, OnnxOptions, OnnxSource};
+pub use network::{ChannelOrder, Onnx, OnnxOptions, OnnxRuntime, OnnxSource};
 pub use network::{Model, Models, Raster, Residual, Shape};
 pub use orient::Orient;
 pub use processed::Processed;

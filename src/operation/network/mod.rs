@@ -17,7 +17,7 @@ use std::fmt::Debug;
 
 pub use models::Models;
 #[cfg(feature = "onnx")]
-pub use onnx::{ChannelOrder, Onnx, OnnxOptions, OnnxSource};
+pub use onnx::{ChannelOrder, Onnx, OnnxOptions, OnnxRuntime, OnnxSource};
 pub(super) use pass::pass;
 pub use raster::Raster;
 pub use residual::Residual;

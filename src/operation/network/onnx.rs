@@ -1,4 +1,4 @@
-//! A host's own network in the ONNX format, run by ONNX Runtime, whose library is loaded when the first model is opened.
+//! A host's own network in the ONNX format, run by ONNX Runtime.
 
 use std::{
     fmt,
@@ -13,6 +13,28 @@ use crate::{
     control::Run,
     error::{Error, Result},
 };
+
+/// ONNX Runtime, loaded. Clones share it.
+#[derive(Clone)]
+pub struct OnnxRuntime(Environment);
+
+impl fmt::Debug for OnnxRuntime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OnnxRuntime")
+    }
+}
+
+impl OnnxRuntime {
+    /// Loads the library in the file `path` (`libonnxruntime.so`, `onnxruntime.dll`), once in the life of a process.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] with what went wrong, if the library cannot be loaded or has been before.
+    pub fn load(path: &Path) -> Result<Self> {
+        let failed = |why: String| Error::internal("loading ONNX Runtime", why);
+        let builder = ort::init_from(path).map_err(|why| failed(why.to_string()))?;
+        builder.build().map(Self).map_err(|why| failed(why.to_string()))
+    }
+}
 
 /// Where an ONNX model is.
 #[derive(Debug, Clone, Copy)]
@@ -52,7 +74,7 @@ pub struct Onnx {
     session: Mutex<Session>,
     options: OnnxOptions,
     // After the session, which needs it.
-    _environment: Environment,
+    _runtime: OnnxRuntime,
 }
 
 impl fmt::Debug for Onnx {
@@ -62,17 +84,13 @@ impl fmt::Debug for Onnx {
 }
 
 impl Onnx {
-    /// Opens `model` with the library of ONNX Runtime in the file `runtime` (`libonnxruntime.so`, `onnxruntime.dll`). The
-    /// library of the first model that a process opens serves all that follow.
+    /// Opens `model`.
     ///
     /// # Errors
-    /// [`Error::Internal`] with what ONNX Runtime says, if the library or the model cannot be read, or the model has no
-    /// input or output.
-    pub fn open(runtime: &Path, model: OnnxSource<'_>, options: OnnxOptions) -> Result<Self> {
+    /// [`Error::Internal`] with what ONNX Runtime says, if the model cannot be read or has not one input and an output.
+    pub fn open(runtime: &OnnxRuntime, model: OnnxSource<'_>, options: OnnxOptions) -> Result<Self> {
         let failed = |why: String| Error::internal("opening an ONNX model", why);
-        let environment = ort::init_from(runtime).map_err(|why| failed(why.to_string()))?;
-        let environment = environment.build().map_err(|why| failed(why.to_string()))?;
-        let mut builder = Session::builder(&environment).map_err(|why| failed(why.to_string()))?;
+        let mut builder = Session::builder(&runtime.0).map_err(|why| failed(why.to_string()))?;
         let session = match model {
             OnnxSource::Path(path) => builder.commit_from_file(path),
             OnnxSource::Bytes(bytes) => builder.commit_from_memory(bytes),
@@ -82,7 +100,7 @@ impl Onnx {
             let (inputs, outputs) = (session.inputs().len(), session.outputs().len());
             return Err(failed(format!("it has {inputs} inputs and {outputs} outputs, not one and at least one")));
         }
-        Ok(Self { session: Mutex::new(session), options, _environment: environment })
+        Ok(Self { session: Mutex::new(session), options, _runtime: runtime.clone() })
     }
 
     /// The size in which a tile goes in.
