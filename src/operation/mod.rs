@@ -1,6 +1,7 @@
 //! Operations: pixels to pixels, one file each, chained in the order of the interface.
 
 mod chain;
+mod face;
 mod flatten;
 mod guided;
 mod light;
@@ -17,6 +18,8 @@ mod tone;
 use std::fmt::Debug;
 
 pub use chain::Chain;
+pub(crate) use face::CAN_LOOK;
+pub use face::{Classic, Crop, Face, Faces, LookForFaces, Place, Restore};
 pub use flatten::Flatten;
 pub use light::Light;
 pub use orient::Orient;
