@@ -1,5 +1,7 @@
 //! The way of an image, from bytes and a request to better bytes.
 
+use std::sync::Arc;
+
 #[cfg(feature = "svg")]
 use crate::{
     codec::{self, svg::Fonts},
@@ -8,11 +10,11 @@ use crate::{
 use crate::{
     codec::{Codecs, ColourModel, Info},
     control::{Control, Run, Stage},
-    description::{Description, input_name, output_name},
+    description::{Description, face_boxes, input_name, output_name},
     error::{Error, Result},
     format::{Format, sniff},
     limits::Limits,
-    operation::Processed,
+    operation::{Classic, Processed, Restore},
     optimize::{Goal, Mark, Moving, Optimised, Task, optimise, optimise_moving},
     picture::{Channels, Converted, Frames, Metadata, Picture, srgb_profile},
     plan::{Plan, plan},
@@ -40,12 +42,25 @@ pub struct Outcome {
 }
 
 /// Turns bytes and a request into better bytes. Synchronous, without global state; share one among threads.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Engine {
     codecs: Codecs,
     limits: Limits,
+    restorer: Arc<dyn Restore>,
     #[cfg(feature = "svg")]
     fonts: Fonts,
+}
+
+impl Default for Engine {
+    fn default() -> Self {
+        Self {
+            codecs: Codecs::default(),
+            limits: Limits::default(),
+            restorer: Arc::new(Classic),
+            #[cfg(feature = "svg")]
+            fonts: Fonts::default(),
+        }
+    }
 }
 
 impl Engine {
@@ -71,6 +86,12 @@ impl Engine {
         Self { codecs, ..self }
     }
 
+    /// With a model of the host's for the restoration of faces.
+    #[must_use]
+    pub fn with_restorer(self, restorer: impl Restore + 'static) -> Self {
+        Self { restorer: Arc::new(restorer), ..self }
+    }
+
     /// With fonts for the text of SVG; without any it is not drawn.
     #[cfg(feature = "svg")]
     #[must_use]
@@ -93,22 +114,25 @@ impl Engine {
         self.limits.check_source(input.bytes.len())?;
         let format = sniff(input.bytes).ok_or_else(unrecognised)?;
         let info = self.codecs.probe(format, input.bytes, run)?;
-        let plan = plan(request, &info, &self.codecs, run)?;
+        let plan = plan(request, &info, &self.codecs, &self.restorer, run)?;
         let work = Work { engine: self, codecs: &self.codecs, bytes: input.bytes, info: &info, plan: &plan, run };
         let done = work.do_it()?;
         control.stage(Stage::Encode, 1.0);
-        self.describe(input, info, plan.format, done, run)
+        self.describe(input, info, &plan, done, run)
     }
 
-    fn describe(&self, input: Input<'_>, info: Info, format: Format, done: Optimised, run: Run<'_>) -> Result<Outcome> {
+    fn describe(&self, input: Input<'_>, info: Info, plan: &Plan, done: Optimised, run: Run<'_>) -> Result<Outcome> {
         let name = input_name(input.name, info.format);
         let limits = self.limits.for_results();
-        let result = self.codecs.probe(format, &done.bytes, Run { limits: &limits, ..run })?;
-        let mut output = Description::new(output_name(&name, format), result, &done.bytes);
+        let result = self.codecs.probe(plan.format, &done.bytes, Run { limits: &limits, ..run })?;
+        let mut output = Description::new(output_name(&name, plan.format), result, &done.bytes);
+        let (width, height) = info.upright_size();
+        let faces = plan.faces.as_ref().map(|sought| face_boxes(&sought.faces, width, height));
         // What could not be drawn has none.
         output.score = done.score.is_finite().then(|| (done.score * 100.0).round() / 100.0);
         output.warnings = Some(done.warnings);
-        Ok(Outcome { bytes: done.bytes, input: Description::new(name, info, input.bytes), output })
+        let input = Description { faces, ..Description::new(name, info, input.bytes) };
+        Ok(Outcome { bytes: done.bytes, input, output })
     }
 }
 
@@ -159,6 +183,9 @@ impl Work<'_> {
         if converted == Converted::Ignored {
             let ignored = "the embedded profile does not fit the picture and was ignored";
             done.warnings.insert(0, ignored.to_owned());
+        }
+        if let Some(without) = self.plan.faces.as_ref().filter(|sought| sought.faces.found().is_empty()) {
+            done.warnings.extend(without.without.map(str::to_owned));
         }
         if self.info.frames > 1 && !self.plan.moves {
             done.warnings.push(format!("{} holds one frame: the first of {}", self.plan.format, self.info.frames));

@@ -1,14 +1,19 @@
 //! Every decision about a request, taken on numbers read from headers before a pixel exists.
 
+use std::sync::Arc;
+
 use crate::{
     codec::{Codecs, DecodeOptions, Info},
     control::Run,
     error::{Error, Result},
     format::Format,
-    operation::{Anchor, Chain, Fit, Flatten, Frame, Gravity, Light, Operation, Orient, Resize, Sharpen, Tone},
+    operation::{
+        Anchor, Around, CAN_LOOK, Chain, Face, Faces, Fit, Flatten, Frame, Gravity, Light, LookForFaces, Operation,
+        Orient, Resize, Restore, Sharpen, Tone,
+    },
     optimize::{Goal, Preset},
     picture::{Keep, Layout, Orientation},
-    request::{self, Compression, Encoding, MetadataKind, OutputFormat, Request, ResizeMode},
+    request::{self, Compression, Encoding, FaceTarget, MetadataKind, OutputFormat, Request, ResizeMode},
 };
 
 /// What will be done.
@@ -27,6 +32,8 @@ pub(crate) struct Plan {
     pub decode: DecodeOptions,
     /// Steps on pixels in sRGB, orientation first.
     pub chain: Chain,
+    /// Filled by the chain, where a step needs to know of faces.
+    pub faces: Option<Sought>,
     /// Metadata that survives.
     pub keep: Keep,
     /// The result is an animation, or of a format that is made for them; otherwise the first frame is all.
@@ -39,6 +46,14 @@ pub(crate) struct Plan {
     pub frame: Option<Frame>,
     /// SVG: ids of elements stay.
     pub keep_ids: bool,
+}
+
+/// Faces that are looked for.
+#[derive(Debug)]
+pub(crate) struct Sought {
+    pub faces: Faces,
+    /// What to say where there are none.
+    pub without: Option<&'static str>,
 }
 
 impl Plan {
@@ -54,7 +69,13 @@ impl Plan {
 }
 
 /// Plans a validated request for a source whose headers say `info`.
-pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, run: Run<'_>) -> Result<Plan> {
+pub(crate) fn plan(
+    request: &Request,
+    info: &Info,
+    codecs: &Codecs,
+    restorer: &Arc<dyn Restore>,
+    run: Run<'_>,
+) -> Result<Plan> {
     let format = target(request.output.format, info)?;
     refuse_what_is_not_there(request, format)?;
     if format == Format::Svg && cfg!(feature = "svg") {
@@ -90,14 +111,31 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, run: Run<'_>
     if let Some(tone) = enhanced.tone {
         chain.push(tone);
     }
+    let around = CAN_LOOK && resize.map_or(Ok(false), |resize| resize.needs_faces(width, height))?;
+    let faces = (around || enhanced.face.is_some()).then(|| sought(request));
+    if let Some(Sought { faces, .. }) = &faces {
+        // After what makes them easier to see.
+        chain.push(LookForFaces(faces.clone()));
+        if let Some(face) = enhanced.face {
+            let (faces, restorer) = (faces.clone(), Arc::clone(restorer));
+            chain.push(Face { strength: face.strength, largest: face.target == FaceTarget::Largest, faces, restorer });
+        }
+    }
     let mut decode = DecodeOptions::default();
     if let Some(resize) = resize {
         if drawn {
             decode.exactly = Some(resize.draw_exactly(width, height)?);
         }
-        decode.at_least = resize.decode_at_least(width, height).map(|(w, h)| info.orientation.upright_size(w, h));
+        let least = resize.decode_at_least(width, height);
+        let least =
+            if faces.is_some() { least.and_then(|least| large_enough_for_faces(least, width, height)) } else { least };
+        decode.at_least = least.map(|(w, h)| info.orientation.upright_size(w, h));
         // Sizes come from the whole source, whatever size it is decoded at.
-        chain.push(resize.settled(width, height)?);
+        let resize = resize.settled(width, height)?;
+        match &faces {
+            Some(Sought { faces, .. }) => chain.push(Around { resize, faces: faces.clone() }),
+            None => chain.push(resize),
+        }
     }
     if let Some(sharpen) = enhanced.sharpen {
         chain.push(sharpen);
@@ -121,6 +159,7 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, run: Run<'_>
         interlaced,
         decode,
         chain,
+        faces,
         keep: keep(&request.output.metadata),
         moves,
         pixels_only_encoded,
@@ -153,6 +192,7 @@ fn plan_vector(request: &Request, info: &Info, run: Run<'_>) -> Result<Plan> {
         interlaced: false,
         decode: DecodeOptions::default(),
         chain: Chain::default(),
+        faces: None,
         keep: keep(&request.output.metadata),
         moves: false,
         pixels_only_encoded: frame.is_none(),
@@ -167,6 +207,7 @@ fn plan_vector(request: &Request, info: &Info, run: Run<'_>) -> Result<Plan> {
 struct Enhanced {
     light: Option<Light>,
     tone: Option<Tone>,
+    face: Option<request::Face>,
     sharpen: Option<Sharpen>,
 }
 
@@ -176,13 +217,38 @@ impl Enhanced {
         Self {
             light: request.light.filter(|light| light.strength > 0).map(|light| Light { strength: light.strength }),
             tone: request.tone.map(tone).filter(|tone| !tone.is_identity()),
+            face: request.face.filter(|face| face.strength > 0),
             sharpen: (strength > 0).then_some(Sharpen { strength }),
         }
     }
 
     fn is_none(&self) -> bool {
-        self.light.is_none() && self.tone.is_none() && self.sharpen.is_none()
+        self.light.is_none() && self.tone.is_none() && self.face.is_none() && self.sharpen.is_none()
     }
+}
+
+/// What becomes of a source of `width` x `height` decoded at a reduced size of at least `least`: faces that are small in it
+/// have to be seen yet. `None` for the whole size.
+fn large_enough_for_faces(least: (u32, u32), width: u32, height: u32) -> Option<(u32, u32)> {
+    const PIXELS: f64 = 1_000_000.0;
+    let factor = (PIXELS / (f64::from(width) * f64::from(height))).sqrt();
+    let side = |least: u32, side: u32| least.max((f64::from(side) * factor).ceil() as u32);
+    let least = (side(least.0, width), side(least.1, height));
+    (least.0 < width && least.1 < height).then_some(least)
+}
+
+fn sought(request: &Request) -> Sought {
+    use request::Gravity::{Face, Faces as All};
+    let by_face = request.resize.as_ref().is_some_and(|resize| matches!(resize.gravity, Face | All));
+    let without = match (request.face.is_some_and(|face| face.strength > 0), by_face) {
+        (true, true) => {
+            Some("no face was found: none is enhanced, and the picture is cropped as by the gravity \"smart\"")
+        }
+        (true, false) => Some("no face was found: none is enhanced"),
+        (false, true) => Some("no face was found: the picture is cropped as by the gravity \"smart\""),
+        (false, false) => None,
+    };
+    Sought { faces: Faces::default(), without }
 }
 
 fn tone(asked: request::Tone) -> Tone {
@@ -192,12 +258,16 @@ fn tone(asked: request::Tone) -> Tone {
 
 /// What parses but has no implementation is refused, never skipped; so is work on pixels for a result without.
 fn refuse_what_is_not_there(request: &Request, format: Format) -> Result<()> {
+    use request::Gravity as Asked;
+    let gravity = request.resize.as_ref().map(|resize| resize.gravity).filter(|_| format == Format::Svg);
     let asked = [
+        (r#"the gravity "face""#, gravity == Some(Asked::Face)),
+        (r#"the gravity "faces""#, gravity == Some(Asked::Faces)),
         ("upscale", request.upscale.is_some() && format != Format::Svg),
         ("denoise", request.denoise.is_some()),
         ("light", request.light.is_some() && format == Format::Svg),
         ("tone", request.tone.is_some() && format == Format::Svg),
-        ("face", request.face.is_some()),
+        ("face", request.face.is_some() && (format == Format::Svg || !CAN_LOOK)),
     ];
     if let Some((name, _)) = asked.into_iter().find(|(_, asked)| *asked) {
         return Err(Error::unsupported(match format {
@@ -284,8 +354,11 @@ fn gravity(asked: request::Gravity) -> Result<Gravity> {
     use request::Gravity as Asked;
     let (horizontal, vertical) = match asked {
         Asked::Smart => return Ok(Gravity::Smart),
-        Asked::Face => return Err(Error::unsupported("the gravity \"face\"")),
-        Asked::Faces => return Err(Error::unsupported("the gravity \"faces\"")),
+        Asked::Face if CAN_LOOK => return Ok(Gravity::Face),
+        Asked::Faces if CAN_LOOK => return Ok(Gravity::Faces),
+        Asked::Face | Asked::Faces => {
+            return Err(Error::unsupported(format!("the gravity \"{}\"", asked.as_str())));
+        }
         Asked::Center => (Middle, Middle),
         Asked::Top => (Middle, Start),
         Asked::Bottom => (Middle, End),

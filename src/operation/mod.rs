@@ -24,7 +24,7 @@ pub use flatten::Flatten;
 pub use light::Light;
 pub use orient::Orient;
 pub use processed::Processed;
-pub use resize::{Anchor, Fit, Frame, Gravity, Resize};
+pub use resize::{Anchor, Around, Fit, Frame, Gravity, Resize};
 pub use sharpen::Sharpen;
 pub use tone::Tone;
 

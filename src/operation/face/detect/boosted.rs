@@ -34,17 +34,17 @@ struct Group {
 
 impl Boosted {
     /// `None` if a feature lies outside of the window.
-    pub(super) fn new(places: &[(usize, usize)], thresholds: &[f32], votes: Vec<f32>) -> Option<Self> {
+    pub(super) fn new(places: &[(usize, usize)], thresholds: &[f32], votes: &[f32]) -> Option<Self> {
         if places.iter().any(|&(x, y)| x.max(y) + SPAN > WINDOW) {
             return None;
         }
-        let parts = places.chunks_exact(GROUP).zip(thresholds.chunks_exact(GROUP)).zip(votes.chunks_exact(GROUP * BINS));
-        let group = |((places, thresholds), votes): ((&[(usize, usize)], &[f32]), &[f32])| Group {
+        let rest = thresholds.chunks_exact(GROUP).zip(votes.chunks_exact(GROUP * BINS));
+        let groups = places.chunks_exact(GROUP).zip(rest).map(|(places, (thresholds, votes))| Group {
             places: places.to_vec(),
             votes: votes.to_vec(),
             threshold: thresholds[GROUP - 1],
-        };
-        Some(Self { groups: parts.map(group).collect() })
+        });
+        Some(Self { groups: groups.collect() })
     }
 
     /// The sum of votes for a face in the window at `x`, `y`; `None` for what is none.

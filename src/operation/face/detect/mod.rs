@@ -157,5 +157,5 @@ fn settled(group: &[Found]) -> Option<Found> {
         weights += found.score;
     }
     let [x, y, side] = sums.map(|sum| sum / weights);
-    Some(Found { middle: (x, y), side, score: group.iter().map(|found| found.score).sum(), ..*first })
+    Some(Found { middle: (x, y), side, score: group.iter().map(|found| found.score).sum() })
 }

@@ -70,7 +70,7 @@ impl Words<'_> {
         let thresholds = self.floats(count)?;
         let votes = self.floats(count * (bins + 1))?;
         let fits = bins + 1 == BINS && count % GROUP == 0;
-        fits.then(|| Boosted::new(&places, &thresholds, votes))?
+        fits.then(|| Boosted::new(&places, &thresholds, &votes))?
     }
 
     fn perceptron(&mut self) -> Option<Perceptron> {

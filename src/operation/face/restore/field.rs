@@ -114,7 +114,9 @@ pub(super) fn gaussian(deviation: f32) -> Vec<f32> {
     let reach = (3.0 * deviation).ceil().max(1.0) as usize;
     let spread = f64::from(deviation) * f64::from(deviation);
     // e^x = 2^(x log2 e)
-    let at = |step: usize| crate::operation::stops::exp2(-((step * step) as f64) / (2.0 * spread) * std::f64::consts::LOG2_E);
+    let at = |step: usize| {
+        crate::operation::stops::exp2(-((step * step) as f64) / (2.0 * spread) * std::f64::consts::LOG2_E)
+    };
     let sum: f64 = at(0) + 2.0 * (1..=reach).map(at).sum::<f64>();
     (0..=reach).map(|step| (at(step) / sum) as f32).collect()
 }

@@ -47,9 +47,11 @@ pub(super) fn noise(field: &Field, floor: f32, run: Run<'_>) -> Result<Block> {
 
 /// Noise without what a picture itself has at these frequencies.
 fn judged(mut noise: Block, floor: f32) -> Block {
-    let places = |from: usize, to: usize| (0..64).map(|n| (n / 8, n % 8)).filter(move |(v, u)| (from..=to).contains(&(v + u)));
+    let places =
+        |from: usize, to: usize| (0..64).map(|n| (n / 8, n % 8)).filter(move |(v, u)| (from..=to).contains(&(v + u)));
     let band = |noise: &Block, from: usize, to: usize| {
-        let (sum, count) = places(from, to).fold((0.0, 0.0), |(sum, count), (v, u)| (sum + noise[v][u].powi(2), count + 1.0));
+        let (sum, count) =
+            places(from, to).fold((0.0, 0.0), |(sum, count), (v, u)| (sum + noise[v][u].powi(2), count + 1.0));
         (sum / count as f32).sqrt()
     };
     let (middle, high) = (band(&noise, 3, 4), band(&noise, 5, 7));

@@ -1,7 +1,18 @@
 //! Light and evenness of a face.
 
-use super::{Crop, field::{Field, gaussian}};
-use crate::{control::Run, error::Result, operation::{shoulder::Shoulder, stops::{exp2, log2}}, picture::transfer};
+use super::{
+    Crop,
+    field::{Field, gaussian},
+};
+use crate::{
+    control::Run,
+    error::Result,
+    operation::{
+        shoulder::Shoulder,
+        stops::{exp2, log2},
+    },
+    picture::transfer,
+};
 
 /// The brightest tenth of a face is at least this bright, as a code of 0 to 1; darker ones lack light. Dark skin in good light
 /// has brighter highlights than that.
@@ -19,7 +30,9 @@ pub(super) fn lift(crop: &mut Crop) {
     let mut codes: Vec<f32> = Vec::new();
     let rows = crop.pixels.chunks_exact(crop.width).enumerate();
     for (_, row) in rows.filter(|(y, _)| within(*y as f32, crop.middle.1)) {
-        codes.extend(row.iter().enumerate().filter(|(x, _)| within(*x as f32, crop.middle.0)).map(|(_, &pixel)| luma(pixel)));
+        codes.extend(
+            row.iter().enumerate().filter(|(x, _)| within(*x as f32, crop.middle.0)).map(|(_, &pixel)| luma(pixel)),
+        );
     }
     if codes.is_empty() {
         return;
