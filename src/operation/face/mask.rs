@@ -8,13 +8,13 @@ use crate::{
 };
 
 /// Half axes of the ellipse that is wholly covered, in sides of the face's square.
-const AXES: (f32, f32) = (0.68, 0.82);
+const AXES: (f32, f32) = (0.64, 0.78);
 /// How far the ellipse's middle is above that of the square: there is more hair above than chin below.
 const ABOVE: f32 = 0.05;
 /// The axes beyond which nothing is covered.
-const REACH: f32 = 1.3;
+const REACH: f32 = 1.2;
 /// Pixels around the ellipse that a crop has beside, for filters.
-const RIM: f32 = 16.0;
+const RIM: f32 = 8.0;
 /// Pixels of a crop, at most: larger faces are reduced by a whole factor, and what changes is enlarged.
 const PIXELS: usize = 4_000_000;
 

@@ -70,12 +70,14 @@ fn flipped(block: &Block) -> Block {
     out
 }
 
-/// Frequencies of a block: down by row, across by column.
+/// Frequencies of a block: across by row, down by column.
+#[inline]
 pub(super) fn forward(block: &Block) -> Block {
-    flipped(&down(&flipped(&down(block))))
+    down(&flipped(&down(block)))
 }
 
 /// The block of these frequencies.
+#[inline]
 pub(super) fn backward(block: &Block) -> Block {
-    flipped(&up(&flipped(&up(block))))
+    up(&flipped(&up(block)))
 }

@@ -9,33 +9,42 @@
 
 use super::{
     cosine::{Block, backward, forward},
-    field::{Field, checked},
+    field::Field,
 };
 use crate::{control::Run, error::Result};
 
 /// Standard deviation of noise by frequency, in codes.
 pub(super) type Noise = Block;
 
-/// Pixels between two blocks.
-const STEP: usize = 3;
+/// Pixels between two blocks: of a guess, and of the finest plane of luma, where it is seen.
+const STEPS: (usize, usize) = (4, 3);
 /// Deviations of noise below which a coefficient says nothing.
 const THRESHOLD: f32 = 2.7;
 
-/// The plane without its noise, over `levels` sizes.
-pub(super) fn denoised(field: &Field, noise: &[Noise], run: Run<'_>) -> Result<Field> {
+/// Luma without its noise, of which there is an account for the finest size, for half of it, and so on.
+pub(super) fn luma(field: &Field, noise: &[Noise], run: Run<'_>) -> Result<Field> {
+    denoised(field, noise, STEPS.1, run)
+}
+
+/// The same of chroma, more coarsely.
+pub(super) fn chroma(field: &Field, noise: &[Noise], run: Run<'_>) -> Result<Field> {
+    denoised(field, noise, STEPS.0, run)
+}
+
+fn denoised(field: &Field, noise: &[Noise], step: usize, run: Run<'_>) -> Result<Field> {
     let Some((finest, coarser)) = noise.split_first() else { return Ok(field.clone()) };
-    let fine = in_two_rounds(field, finest, run)?;
+    let fine = in_two_rounds(field, finest, step, run)?;
     if coarser.is_empty() || fine.width.min(fine.height) < 32 {
         return Ok(fine);
     }
-    let coarse = denoised(&field.halved(), coarser, run)?;
+    let coarse = denoised(&field.halved(), coarser, STEPS.0, run)?;
     // Only what is coarse is taken from the coarse plane.
     let low = coarse.with(&fine.halved(), |a, b| a - b).doubled(fine.width, fine.height);
     Ok(fine.with(&low, |fine, low| fine + low))
 }
 
-fn in_two_rounds(field: &Field, noise: &Noise, run: Run<'_>) -> Result<Field> {
-    let first = laid_over(field, run, |x, y| {
+fn in_two_rounds(field: &Field, noise: &Noise, step: usize, run: Run<'_>) -> Result<Field> {
+    let first = laid_over(field, STEPS.0, run, |x, y| {
         let mut block = forward(&cut(field, x, y));
         let mut kept = 0.0;
         for (values, noise) in block.iter_mut().zip(noise) {
@@ -47,7 +56,7 @@ fn in_two_rounds(field: &Field, noise: &Noise, run: Run<'_>) -> Result<Field> {
         }
         (block, 1.0 / (1.0 + kept))
     })?;
-    laid_over(field, run, |x, y| {
+    laid_over(field, step, run, |x, y| {
         let mut block = forward(&cut(field, x, y));
         let guess = forward(&cut(&first, x, y));
         let mut left = 0.0;
@@ -70,16 +79,16 @@ pub(super) fn cut(field: &Field, x: usize, y: usize) -> Block {
     })
 }
 
-/// Blocks at places `STEP` apart, given as their frequencies with a weight, laid over one another.
-fn laid_over(field: &Field, run: Run<'_>, shrunk: impl Fn(usize, usize) -> (Block, f32)) -> Result<Field> {
+/// Blocks at places `step` apart, given as their frequencies with a weight, laid over one another.
+fn laid_over(field: &Field, step: usize, run: Run<'_>, shrunk: impl Fn(usize, usize) -> (Block, f32)) -> Result<Field> {
     let (width, height) = (field.width, field.height);
     if width < 8 || height < 8 {
         return Ok(field.clone());
     }
-    let places = |length: usize| (0..length - 8).step_by(STEP).chain([length - 8]);
+    let places = |length: usize| (0..length - 8).step_by(step).chain([length - 8]);
     let (mut sums, mut weights) = (Field::new(width, height), Field::new(width, height));
     for y in places(height) {
-        checked(y & !1, run)?;
+        run.check()?;
         for x in places(width) {
             let (block, weight) = shrunk(x, y);
             for (row, values) in backward(&block).iter().enumerate() {

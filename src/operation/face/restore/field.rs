@@ -29,10 +29,6 @@ impl Field {
         Self { values, ..*self }
     }
 
-    pub(super) fn map(&self, change: impl Fn(f32) -> f32) -> Self {
-        Self { values: self.values.iter().map(|&value| change(value)).collect(), ..*self }
-    }
-
     /// Convolved with a symmetric kernel, given from its middle, in both directions; the border goes on beyond it.
     pub(super) fn convolved(&self, kernel: &[f32], run: Run<'_>) -> Result<Self> {
         let (width, reach) = (self.width, kernel.len() - 1);

@@ -46,16 +46,16 @@ pub trait Restore: Debug + Send + Sync {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Classic;
 
-/// The luminance table of JPEG (ITU-T T.81, K.1), by rows: what noise of blocks is like.
+/// The luminance table of JPEG (ITU-T T.81, K.1), turned as our frequencies are: what noise of blocks is like.
 const QUANTA: Block = [
-    [16.0, 11.0, 10.0, 16.0, 24.0, 40.0, 51.0, 61.0],
-    [12.0, 12.0, 14.0, 19.0, 26.0, 58.0, 60.0, 55.0],
-    [14.0, 13.0, 16.0, 24.0, 40.0, 57.0, 69.0, 56.0],
-    [14.0, 17.0, 22.0, 29.0, 51.0, 87.0, 80.0, 62.0],
-    [18.0, 22.0, 37.0, 56.0, 68.0, 109.0, 103.0, 77.0],
-    [24.0, 35.0, 55.0, 64.0, 81.0, 104.0, 113.0, 92.0],
-    [49.0, 64.0, 78.0, 87.0, 103.0, 121.0, 120.0, 101.0],
-    [72.0, 92.0, 95.0, 98.0, 112.0, 100.0, 103.0, 99.0],
+    [16.0, 12.0, 14.0, 14.0, 18.0, 24.0, 49.0, 72.0],
+    [11.0, 12.0, 13.0, 17.0, 22.0, 35.0, 64.0, 92.0],
+    [10.0, 14.0, 16.0, 22.0, 37.0, 55.0, 78.0, 95.0],
+    [16.0, 19.0, 24.0, 29.0, 56.0, 64.0, 87.0, 98.0],
+    [24.0, 26.0, 40.0, 51.0, 68.0, 81.0, 103.0, 112.0],
+    [40.0, 58.0, 57.0, 87.0, 109.0, 104.0, 121.0, 100.0],
+    [51.0, 60.0, 69.0, 80.0, 103.0, 113.0, 120.0, 103.0],
+    [61.0, 55.0, 56.0, 62.0, 77.0, 92.0, 101.0, 99.0],
 ];
 /// What blocks of a code are worth of it; below so many codes there are none; more than so much is never taken.
 const BLOCKS: (f32, f32, f32) = (0.09, 0.3, 0.25);
@@ -70,7 +70,7 @@ impl Restore for Classic {
     fn restore(&self, mut crop: Crop, run: Run<'_>) -> Result<Crop> {
         let [luma, blue, red] = split(&crop);
         let damage = Damage::of(&luma, run)?;
-        let luma = denoise::denoised(&luma, &damage.sizes(), run)?;
+        let luma = denoise::luma(&luma, &damage.sizes(), run)?;
         let blur = measure::blur(&luma, EDGES, run)?;
         let luma = sharpen::sharpened(&luma, blur, &damage.care(), run)?;
         let [blue, red] = [chroma(blue, run)?, chroma(red, run)?];
@@ -148,7 +148,7 @@ fn chroma(field: Field, run: Run<'_>) -> Result<Field> {
         *value = 0.5 * noise[n / 16][n % 8 / 2];
     }
     let coarser = finest.map(|row| row.map(|value| value / 2.0));
-    let clean = denoise::denoised(&half, &[finest, coarser], run)?.doubled(field.width, field.height);
+    let clean = denoise::chroma(&half, &[finest, coarser], run)?.doubled(field.width, field.height);
     let limit = (2.5 * strength).powi(2);
     let fine = field.with(&coarse, |value, coarse| {
         let fine = value - coarse;
