@@ -19,7 +19,9 @@ const WIDTH: u32 = 480;
 fn operations(strength: u32) -> Vec<(String, Value)> {
     let number = |name: &str| (name.to_owned(), json!({ "tone": { name: strength } }));
     let mut operations = vec![
+        ("denoise".to_owned(), json!({ "denoise": { "strength": strength } })),
         ("light".to_owned(), json!({ "light": { "strength": strength } })),
+        ("face".to_owned(), json!({ "face": { "strength": strength } })),
         ("auto".to_owned(), json!({ "tone": { "auto": strength > 0 } })),
     ];
     let numbers = ["exposure", "contrast", "highlights", "shadows", "saturation", "warmth", "sharpness"];

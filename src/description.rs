@@ -3,7 +3,7 @@
 use serde::Serialize;
 use sha1::{Digest, Sha1};
 
-use crate::{codec::Info, format::Format};
+use crate::{codec::Info, format::Format, operation::Faces};
 
 /// A file as described to clients. What a format has no notion of is `None`, and `null` in JSON.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -33,12 +33,36 @@ pub struct Description {
     pub bytes: u64,
     /// SHA-1 of the file, in hexadecimal.
     pub sha1: String,
+    /// Inputs: the faces, the largest first, where the request asked for them or its crop is better for knowing them; in pixels
+    /// of the input as it stands upright, whatever is done to it after.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub faces: Option<Vec<FaceBox>>,
     /// Outputs: SSIMULACRA2 against the processed picture before encoding, to two decimals; 100 is identical.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
     /// Outputs: what did not go as one might expect, in sentences.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warnings: Option<Vec<String>>,
+}
+
+/// A rectangle around a face, from brows to chin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct FaceBox {
+    /// Pixels from the left.
+    pub left: u32,
+    /// Pixels from the top.
+    pub top: u32,
+    /// Pixels from left to right, at least 1.
+    pub width: u32,
+    /// Pixels from top to bottom, at least 1.
+    pub height: u32,
+}
+
+/// The boxes of `faces` in a picture of `width` x `height`.
+pub(crate) fn face_boxes(faces: &Faces, width: u32, height: u32) -> Vec<FaceBox> {
+    let boxed = |[left, top, width, height]: [u32; 4]| FaceBox { left, top, width, height };
+    faces.found().iter().map(|face| boxed(face.pixels(width, height))).collect()
 }
 
 impl Description {
@@ -57,6 +81,7 @@ impl Description {
             quality: info.quality,
             bytes: bytes.len() as u64,
             sha1: Sha1::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect(),
+            faces: None,
             score: None,
             warnings: None,
         }

@@ -8,7 +8,7 @@ use crate::{
 use crate::{
     codec::{Codecs, ColourModel, Info},
     control::{Control, Rising, Run, Stage},
-    description::{Description, input_name, output_name},
+    description::{Description, face_boxes, input_name, output_name},
     error::{Error, Result},
     format::{Format, sniff},
     limits::Limits,
@@ -105,18 +105,21 @@ impl Engine {
         let work = Work { engine: self, codecs: &self.codecs, bytes: input.bytes, info: &info, plan: &plan, run };
         let done = work.do_it()?;
         control.stage(Stage::Encode, 1.0);
-        self.describe(input, info, plan.format, done, run)
+        self.describe(input, info, &plan, done, run)
     }
 
-    fn describe(&self, input: Input<'_>, info: Info, format: Format, done: Optimised, run: Run<'_>) -> Result<Outcome> {
+    fn describe(&self, input: Input<'_>, info: Info, plan: &Plan, done: Optimised, run: Run<'_>) -> Result<Outcome> {
         let name = input_name(input.name, info.format);
         let limits = self.limits.for_results();
-        let result = self.codecs.probe(format, &done.bytes, Run { limits: &limits, ..run })?;
-        let mut output = Description::new(output_name(&name, format), result, &done.bytes);
+        let result = self.codecs.probe(plan.format, &done.bytes, Run { limits: &limits, ..run })?;
+        let mut output = Description::new(output_name(&name, plan.format), result, &done.bytes);
+        let (width, height) = info.upright_size();
+        let faces = plan.faces.as_ref().map(|sought| face_boxes(&sought.faces, width, height));
         // What could not be drawn has none.
         output.score = done.score.is_finite().then(|| (done.score * 100.0).round() / 100.0);
         output.warnings = Some(done.warnings);
-        Ok(Outcome { bytes: done.bytes, input: Description::new(name, info, input.bytes), output })
+        let input = Description { faces, ..Description::new(name, info, input.bytes) };
+        Ok(Outcome { bytes: done.bytes, input, output })
     }
 }
 
@@ -170,6 +173,9 @@ impl Work<'_> {
         if converted == Converted::Ignored {
             let ignored = "the embedded profile does not fit the picture and was ignored";
             done.warnings.insert(0, ignored.to_owned());
+        }
+        if let Some(without) = self.plan.faces.as_ref().filter(|sought| sought.faces.found().is_empty()) {
+            done.warnings.extend(without.without.map(str::to_owned));
         }
         if self.info.frames > 1 && !self.plan.moves {
             done.warnings.push(format!("{} holds one frame: the first of {}", self.plan.format, self.info.frames));

@@ -50,7 +50,7 @@ pub mod testing;
 #[cfg(feature = "service")]
 pub use clock::{Clock, SystemClock, Timestamp};
 pub use control::{Control, Run, Stage, Unattended, Watch};
-pub use description::Description;
+pub use description::{Description, FaceBox};
 pub use engine::{Engine, Input, Outcome};
 pub use error::{Error, Result, Source as ErrorSource, Stop, Violation};
 pub use format::{Format, sniff};

@@ -1,6 +1,12 @@
 //! Every decision about a request, taken on numbers read from headers before a pixel exists.
 
+mod enhanced;
+mod sought;
+
 use std::sync::Arc;
+
+use enhanced::Enhanced;
+pub(crate) use sought::Sought;
 
 use crate::{
     codec::{Codecs, DecodeOptions, Info},
@@ -8,12 +14,12 @@ use crate::{
     error::{Error, Result},
     format::Format,
     operation::{
-        Anchor, Chain, Denoise, Fit, Flatten, Frame, Gravity, Light, Models, Operation, Orient, Resize, Sharpen, Tone,
-        Upscale,
+        Anchor, Around, CAN_LOOK, Chain, Face, Fit, Flatten, Frame, Gravity, LookForFaces, Models, Operation, Orient,
+        Resize,
     },
     optimize::{Goal, Preset},
     picture::{Keep, Layout, Orientation},
-    request::{self, Compression, Encoding, MetadataKind, OutputFormat, Request, ResizeMode, UpscaleModel},
+    request::{self, Compression, Encoding, FaceTarget, MetadataKind, OutputFormat, Request, ResizeMode},
 };
 
 /// What will be done.
@@ -32,6 +38,8 @@ pub(crate) struct Plan {
     pub decode: DecodeOptions,
     /// Steps on pixels in sRGB, orientation first.
     pub chain: Chain,
+    /// Filled by the chain, where a step needs to know of faces.
+    pub faces: Option<Sought>,
     /// Metadata that survives.
     pub keep: Keep,
     /// Trained networks work on pixels.
@@ -85,47 +93,28 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, models: &Mod
     let pixels_only_encoded = resize.is_none() && enhanced.is_none() && format == info.format;
     let frames = if moves { info.frames } else { 1 };
     let pixels = u64::from(info.width).saturating_mul(info.height.into()).saturating_mul(frames.into());
-    if enhanced.work(pixels) > run.limits.network_products {
-        // Light that keeps its noise is better than none.
-        enhanced.light = enhanced.light.map(|light| Light { denoise: None, ..light });
-    }
-    let work = enhanced.work(pixels);
-    run.limits.check_network(work)?;
+    let by_network = enhanced.work(pixels, run.limits)? > 0;
     let goal = goal(request, info, format, pixels_only_encoded);
     let recompressed = pixels_only_encoded && goal == Goal::Lossless;
     refuse_what_no_codec_does(info, format, recompressed, moves, codecs)?;
     let as_encoded = request.output.encoding.is_none() || info.interlaced.is_none_or(|stored| stored == interlaced);
-    let mut chain = Chain::default();
-    if info.orientation != Orientation::Upright {
-        chain.push(Orient(info.orientation));
-    }
-    if let Some(denoise) = enhanced.denoise {
-        chain.push(denoise);
-    }
-    if let Some(light) = enhanced.light {
-        chain.push(light);
-    }
-    if let Some(tone) = enhanced.tone {
-        chain.push(tone);
-    }
+    let around_faces = CAN_LOOK && resize.map_or(Ok(false), |resize| resize.needs_faces(width, height))?;
+    let faces = (around_faces || enhanced.face.is_some()).then(|| Sought::by(request));
     let mut decode = DecodeOptions::default();
     if drawn {
         decode.exactly = Some(resize.map_or(Ok((width, height)), |resize| resize.draw_exactly(width, height))?);
     }
-    let upscaled = enhanced.upscale.is_some();
-    if let Some(upscale) = enhanced.upscale {
-        chain.push(upscale);
+    if enhanced.upscale.is_none() {
+        let least = resize.and_then(|resize| resize.decode_at_least(width, height));
+        let least = match faces {
+            Some(_) => least.and_then(|least| sought::large_enough(least, width, height)),
+            None => least,
+        };
+        decode.at_least = least.map(|(width, height)| info.orientation.upright_size(width, height));
     }
-    if let Some(resize) = resize {
-        if !upscaled {
-            decode.at_least = resize.decode_at_least(width, height).map(|(w, h)| info.orientation.upright_size(w, h));
-        }
-        // Sizes come from the whole source, whatever size it is decoded at.
-        chain.push(resize.settled(width, height)?);
-    }
-    if let Some(sharpen) = enhanced.sharpen {
-        chain.push(sharpen);
-    }
+    // Sizes come from the whole source, whatever size it is decoded at.
+    let settled = resize.map(|resize| resize.settled(width, height)).transpose()?;
+    let mut chain = chain(info.orientation, enhanced, faces.as_ref(), settled, models);
     if format == Format::Jpeg && (info.alpha || resize.is_some_and(|resize| resize.background[3] < u8::MAX)) {
         chain.push(Flatten { ground: ground(request) });
     }
@@ -145,14 +134,53 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, models: &Mod
         interlaced,
         decode,
         chain,
+        faces,
         keep: keep(&request.output.metadata),
-        by_network: work > 0,
+        by_network,
         moves,
         pixels_only_encoded,
         may_keep_source: pixels_only_encoded && as_encoded,
         frame: None,
         keep_ids: request.output.keep_ids,
     })
+}
+
+/// The steps in the order of the interface.
+fn chain(
+    orientation: Orientation,
+    enhanced: Enhanced,
+    faces: Option<&Sought>,
+    resize: Option<Resize>,
+    models: &Models,
+) -> Chain {
+    let Enhanced { denoise, light, tone, face, upscale, sharpen } = enhanced;
+    let mut chain = Chain::default();
+    chain.push_some((orientation != Orientation::Upright).then_some(Orient(orientation)));
+    chain.push_some(denoise);
+    chain.push_some(light);
+    chain.push_some(tone);
+    let faces = faces.map(|sought| &sought.faces);
+    // After what makes them easier to see.
+    chain.push_some(faces.cloned().map(LookForFaces));
+    if let (Some(faces), Some(face)) = (faces, face) {
+        let (faces, restorer) = (faces.clone(), Arc::clone(&models.face));
+        chain.push(Face { strength: face.strength, largest: face.target == FaceTarget::Largest, faces, restorer });
+    }
+    chain.push_some(upscale);
+    match (faces, resize) {
+        (Some(faces), Some(resize)) => chain.push(Around { resize, faces: faces.clone() }),
+        (_, resize) => chain.push_some(resize),
+    }
+    chain.push_some(sharpen);
+    chain
+}
+
+/// The size after super-resolution.
+fn enlarged(request: &Request, (width, height): (u32, u32), run: Run<'_>) -> Result<(u32, u32)> {
+    let Some(factor) = request.upscale.map(|upscale| u32::from(upscale.factor)) else { return Ok((width, height)) };
+    let (width, height) = (width.saturating_mul(factor), height.saturating_mul(factor));
+    run.limits.check_result(width, height)?;
+    Ok((width, height))
 }
 
 /// An SVG that stays one has no pixels: its size is what it says of itself.
@@ -178,6 +206,7 @@ fn plan_vector(request: &Request, info: &Info, run: Run<'_>) -> Result<Plan> {
         interlaced: false,
         decode: DecodeOptions::default(),
         chain: Chain::default(),
+        faces: None,
         keep: keep(&request.output.metadata),
         by_network: false,
         moves: false,
@@ -188,81 +217,17 @@ fn plan_vector(request: &Request, info: &Info, run: Run<'_>) -> Result<Plan> {
     })
 }
 
-/// Enhancements that change something.
-#[derive(Debug, Clone)]
-struct Enhanced {
-    denoise: Option<Denoise>,
-    light: Option<Light>,
-    tone: Option<Tone>,
-    upscale: Option<Upscale>,
-    sharpen: Option<Sharpen>,
-}
-
-impl Enhanced {
-    fn of(request: &Request, models: &Models, drawn: bool) -> Result<Self> {
-        let strength = request.tone.map_or(0, |tone| tone.sharpness);
-        let denoise = request.denoise.filter(|denoise| denoise.strength > 0);
-        let upscale = request.upscale.filter(|upscale| upscale.factor > 1 && !drawn);
-        Ok(Self {
-            denoise: denoise.map(|asked| noise_removal(asked, models)).transpose()?,
-            upscale: upscale.map(|asked| super_resolution(asked, models)).transpose()?,
-            light: request
-                .light
-                .filter(|light| light.strength > 0)
-                .map(|light| Light { strength: light.strength, denoise: models.denoise.clone() }),
-            tone: request.tone.map(tone).filter(|tone| !tone.is_identity()),
-            sharpen: (strength > 0).then_some(Sharpen { strength }),
-        })
-    }
-
-    fn is_none(&self) -> bool {
-        let Self { denoise, light, tone, upscale, sharpen } = self;
-        denoise.is_none() && light.is_none() && tone.is_none() && upscale.is_none() && sharpen.is_none()
-    }
-
-    /// Multiplications in networks for a picture of `pixels`.
-    fn work(&self, pixels: u64) -> u64 {
-        let denoise = self.denoise.as_ref().map_or(0, |denoise| denoise.work(pixels));
-        let denoise = denoise.saturating_add(self.light.as_ref().map_or(0, |light| light.work(pixels)));
-        denoise.saturating_add(self.upscale.as_ref().map_or(0, |upscale| upscale.work(pixels)))
-    }
-}
-
-fn noise_removal(asked: request::Denoise, models: &Models) -> Result<Denoise> {
-    let model = models.denoise.clone().ok_or_else(|| Error::unsupported("denoise"))?;
-    Ok(Denoise { strength: asked.strength, model })
-}
-
-fn super_resolution(asked: request::Upscale, models: &Models) -> Result<Upscale> {
-    let first = match asked.model {
-        UpscaleModel::Photo => &models.upscale_photo,
-        UpscaleModel::Clean => &models.upscale_clean,
-    };
-    let first = first.clone().ok_or_else(|| Error::unsupported("upscale"))?;
-    let then = models.upscale_clean.clone().unwrap_or_else(|| Arc::clone(&first));
-    Ok(Upscale { factor: asked.factor.into(), first, then })
-}
-
-/// The size after super-resolution.
-fn enlarged(request: &Request, (width, height): (u32, u32), run: Run<'_>) -> Result<(u32, u32)> {
-    let Some(factor) = request.upscale.map(|upscale| u32::from(upscale.factor)) else { return Ok((width, height)) };
-    let (width, height) = (width.saturating_mul(factor), height.saturating_mul(factor));
-    run.limits.check_result(width, height)?;
-    Ok((width, height))
-}
-
-fn tone(asked: request::Tone) -> Tone {
-    let request::Tone { auto, exposure, contrast, highlights, shadows, saturation, warmth, .. } = asked;
-    Tone { auto, exposure, contrast, highlights, shadows, saturation, warmth }
-}
-
 /// What parses but has no implementation is refused, never skipped; so is work on pixels for a result without.
 fn refuse_what_is_not_there(request: &Request, format: Format) -> Result<()> {
+    use request::Gravity as Asked;
+    let gravity = request.resize.as_ref().map(|resize| resize.gravity).filter(|_| format == Format::Svg);
     let asked = [
+        (r#"the gravity "face""#, gravity == Some(Asked::Face)),
+        (r#"the gravity "faces""#, gravity == Some(Asked::Faces)),
         ("denoise", request.denoise.is_some() && format == Format::Svg),
         ("light", request.light.is_some() && format == Format::Svg),
         ("tone", request.tone.is_some() && format == Format::Svg),
-        ("face", request.face.is_some()),
+        ("face", request.face.is_some() && (format == Format::Svg || !CAN_LOOK)),
     ];
     if let Some((name, _)) = asked.into_iter().find(|(_, asked)| *asked) {
         return Err(Error::unsupported(match format {
@@ -349,8 +314,11 @@ fn gravity(asked: request::Gravity) -> Result<Gravity> {
     use request::Gravity as Asked;
     let (horizontal, vertical) = match asked {
         Asked::Smart => return Ok(Gravity::Smart),
-        Asked::Face => return Err(Error::unsupported("the gravity \"face\"")),
-        Asked::Faces => return Err(Error::unsupported("the gravity \"faces\"")),
+        Asked::Face if CAN_LOOK => return Ok(Gravity::Face),
+        Asked::Faces if CAN_LOOK => return Ok(Gravity::Faces),
+        Asked::Face | Asked::Faces => {
+            return Err(Error::unsupported(format!("the gravity \"{}\"", asked.as_str())));
+        }
         Asked::Center => (Middle, Middle),
         Asked::Top => (Middle, Start),
         Asked::Bottom => (Middle, End),

@@ -1,5 +1,5 @@
 //! Hosts end work when they like and hear how far it is.
-#![cfg(all(feature = "jpeg", feature = "png", feature = "webp"))]
+#![cfg(all(feature = "denoise", feature = "jpeg", feature = "png", feature = "upscale", feature = "webp"))]
 
 mod pictures;
 
@@ -33,12 +33,13 @@ impl Control for Counting {
     }
 }
 
-const REQUESTS: [&str; 5] = [
+const REQUESTS: [&str; 6] = [
     r#"{"optimize": {}}"#,
     r#"{"optimize": {"compression": "lossless"}}"#,
     r#"{"optimize": {"quality": 60}}"#,
     r#"{"optimize": {"compression": "high"}, "resize": {"width": 40}}"#,
     r#"{"optimize": {"compression": "low"}, "output": {"format": "png"}}"#,
+    r#"{"denoise": true, "upscale": {"factor": 2}}"#,
 ];
 
 fn process(bytes: &[u8], json: &str, control: &dyn Control) -> Result<Outcome> {

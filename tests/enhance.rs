@@ -94,6 +94,6 @@ fn a_well_lit_picture_keeps_its_pixels_under_light() {
 #[test]
 fn what_comes_later_is_still_refused_beside_them() {
     let source = file(&photo(20, 16), Format::Png);
-    let error = attempt(&source, r#"{"light": true, "face": true}"#).unwrap_err();
+    let error = attempt(&source, r#"{"light": true, "denoise": true}"#).unwrap_err();
     assert!(matches!(error, Error::Unsupported { .. }), "{error}");
 }

@@ -193,7 +193,7 @@ fn work_and_sizes_beyond_the_limits_are_refused_by_their_numbers() {
 #[test]
 fn without_a_network_both_are_refused_by_their_names() {
     let source = file(&photo(20, 16), Format::Png);
-    let engine = Engine::new().with_models(Models::NONE);
+    let engine = Engine::new().with_models(Models::none());
     for (json, name) in [(r#"{"denoise": true}"#, "denoise"), (r#"{"upscale": {"factor": 2}}"#, "upscale")] {
         let error = engine.process(Input { bytes: &source, name: None }, &request(json), &Unattended).unwrap_err();
         assert_eq!(error.to_string(), format!("{name} is not supported"));

@@ -82,7 +82,7 @@ fn source() -> image::RgbImage {
 fn enlarged(model: Onnx) -> image::RgbImage {
     let mut png = std::io::Cursor::new(Vec::new());
     source().write_to(&mut png, image::ImageFormat::Png).unwrap();
-    let mut models = Models::NONE;
+    let mut models = Models::none();
     models.upscale_photo = Some(Arc::new(model));
     let engine = Engine::new().with_models(models);
     let request =

@@ -15,9 +15,6 @@ fn refusal(bytes: &[u8], json: &str) -> String {
 #[test]
 fn what_the_request_names_is_refused_by_its_name() {
     let cases = [
-        (r#"{"face": true}"#, "face"),
-        (r#"{"resize": {"width": 9, "height": 9, "mode": "fit", "gravity": "face"}}"#, r#"the gravity "face""#),
-        (r#"{"resize": {"width": 9, "height": 9, "mode": "fit", "gravity": "faces"}}"#, r#"the gravity "faces""#),
         (r#"{"output": {"format": "svg"}}"#, "writing SVG"),
         (r#"{"output": {"format": "avif"}}"#, "writing AVIF"),
         (r#"{"output": {"format": "smallest"}}"#, r#"the output format "smallest""#),
@@ -34,4 +31,16 @@ fn what_the_request_names_is_refused_by_its_name() {
 #[test]
 fn a_format_that_is_only_recognised_is_refused_by_its_name() {
     assert!(refusal(b"\0\0\0\x14ftypavif\0\0\0\0avif", "{}").contains("AVIF"));
+}
+
+#[cfg(not(feature = "face"))]
+#[test]
+fn faces_are_refused_by_a_build_without_them() {
+    let bytes = file(&photo(20, 16), lapidary::Format::Png);
+    let gravity =
+        |name: &str| format!(r#"{{"resize": {{"width": 9, "height": 9, "mode": "fit", "gravity": "{name}"}}}}"#);
+    assert!(refusal(&bytes, r#"{"face": true}"#).starts_with("face is not supported"));
+    for name in ["face", "faces"] {
+        assert!(refusal(&bytes, &gravity(name)).starts_with(&format!(r#"the gravity "{name}""#)));
+    }
 }

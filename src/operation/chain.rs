@@ -19,6 +19,13 @@ impl Chain {
         self.steps.push(Box::new(step));
     }
 
+    /// Appends a step, if there is one.
+    pub fn push_some(&mut self, step: Option<impl Operation + 'static>) {
+        if let Some(step) = step {
+            self.push(step);
+        }
+    }
+
     /// Whether there is nothing to do.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()

@@ -2,6 +2,7 @@
 
 mod chain;
 mod denoise;
+mod face;
 mod flatten;
 mod guided;
 mod light;
@@ -21,6 +22,8 @@ use std::fmt::Debug;
 
 pub use chain::Chain;
 pub use denoise::Denoise;
+pub(crate) use face::CAN_LOOK;
+pub use face::{Classic, Crop, Face, Faces, LookForFaces, Place, Restore, RestoreByModel};
 pub use flatten::Flatten;
 pub use light::Light;
 #[cfg(feature = "onnx")]
@@ -28,7 +31,7 @@ pub use network::{ChannelOrder, Onnx, OnnxOptions, OnnxRuntime, OnnxSource};
 pub use network::{Model, Models, Raster, Residual, Shape};
 pub use orient::Orient;
 pub use processed::Processed;
-pub use resize::{Anchor, Fit, Frame, Gravity, Resize};
+pub use resize::{Anchor, Around, Fit, Frame, Gravity, Resize};
 pub use sharpen::Sharpen;
 pub use tone::Tone;
 pub use upscale::Upscale;

@@ -21,6 +21,7 @@ pub use onnx::{ChannelOrder, Onnx, OnnxOptions, OnnxRuntime, OnnxSource};
 pub(super) use pass::pass;
 pub use raster::Raster;
 pub use residual::Residual;
+pub(super) use tiles::through;
 
 use crate::{control::Run, error::Result};
 

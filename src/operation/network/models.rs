@@ -1,13 +1,14 @@
-//! The networks that requests are served with.
+//! The models that requests are served with.
 
 use std::sync::Arc;
 
 use super::Model;
 #[cfg(any(feature = "denoise", feature = "upscale"))]
 use super::Residual;
+use crate::operation::{Classic, Restore};
 
 /// One model a task; without one the task is refused as unsupported. By default those of this build, with the features
-/// `denoise` and `upscale`; a host puts its own in their place.
+/// `denoise` and `upscale`, and for faces our own restoration, which needs no network; a host puts its own in their place.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Models {
@@ -17,17 +18,21 @@ pub struct Models {
     pub upscale_clean: Option<Arc<dyn Model>>,
     /// Removes noise and JPEG artefacts. Its scale is 1.
     pub denoise: Option<Arc<dyn Model>>,
+    /// Restores faces; a network does by [`RestoreByModel`](crate::operation::RestoreByModel).
+    pub face: Arc<dyn Restore>,
 }
 
 impl Models {
-    /// None at all.
-    pub const NONE: Self = Self { upscale_photo: None, upscale_clean: None, denoise: None };
+    /// Without any network.
+    pub fn none() -> Self {
+        Self { upscale_photo: None, upscale_clean: None, denoise: None, face: Arc::new(Classic) }
+    }
 }
 
 impl Default for Models {
     fn default() -> Self {
         #[allow(unused_mut, reason = "as it is without the features")]
-        let mut models = Self::NONE;
+        let mut models = Self::none();
         #[cfg(feature = "upscale")]
         {
             models.upscale_photo = shipped(include_bytes!("../../../assets/upscale-photo.lpdy"));

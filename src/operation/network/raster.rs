@@ -50,7 +50,7 @@ impl Raster {
     }
 
     /// All rows, from the top.
-    pub(super) fn rows(&self) -> impl Iterator<Item = &[[f32; 3]]> {
+    pub fn rows(&self) -> impl Iterator<Item = &[[f32; 3]]> {
         (0..self.height as usize).map(|y| self.row(y))
     }
 }

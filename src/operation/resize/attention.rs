@@ -4,6 +4,7 @@
 //! and the window with the highest score wins. Integers throughout.
 
 use super::geometry::Placement;
+use crate::operation::face::Place;
 use crate::{
     control::Run,
     error::Result,
@@ -15,14 +16,17 @@ const CELLS: u64 = 160;
 /// Samples of a cell along one side.
 const PROBES: u64 = 4;
 
-/// Moves the region of `placement` over the most of `picture`.
-pub(super) fn settle(picture: &Picture, placement: Placement, run: Run<'_>) -> Result<Placement> {
+/// What a cell of a face is worth: more than all else together.
+const FACE: i64 = 600;
+
+/// Moves the region of `placement` over the most of `picture`, in which there are `faces`.
+pub(super) fn settle(picture: &Picture, placement: Placement, faces: &[Place], run: Run<'_>) -> Result<Placement> {
     let map = Map::new(picture, run)?;
     let (width, height) = (f64::from(picture.width()), f64::from(picture.height()));
     let cells =
         |region: f64, source: f64, cells: usize| ((region / source * cells as f64).round() as usize).clamp(1, cells);
     let window = (cells(placement.region.width, width, map.width), cells(placement.region.height, height, map.height));
-    let (x, y) = best_window(&map.scores(), map.width, map.height, window);
+    let (x, y) = best_window(&map.scores(faces), map.width, map.height, window);
     // The last place of the window is the last of the region too, whatever was rounded.
     let place =
         |at: usize, free: usize, slack: f64| if free == 0 { slack / 2.0 } else { slack * at as f64 / free as f64 };
@@ -61,11 +65,21 @@ impl Map {
     }
 
     /// What each cell is worth.
-    fn scores(&self) -> Vec<i64> {
+    fn scores(&self, faces: &[Place]) -> Vec<i64> {
         let detail = self.detail();
         let rarity = self.rarity();
         let skin = self.skin();
-        (0..self.rgb.len()).map(|i| i64::from(2 * detail[i] + 3 * rarity[i] + skin[i])).collect()
+        let cells = 0..self.rgb.len();
+        let mut scores: Vec<i64> = cells.map(|i| i64::from(2 * detail[i] + 3 * rarity[i] + skin[i])).collect();
+        for face in faces {
+            let [left, top, width, height] = face.pixels(self.width as u32, self.height as u32).map(|at| at as usize);
+            for row in scores.chunks_exact_mut(self.width).skip(top).take(height) {
+                for score in &mut row[left..left + width] {
+                    *score = (*score).max(FACE);
+                }
+            }
+        }
+        scores
     }
 
     /// Contrast to the four neighbours, 0 to 64: beyond that it is no more worth looking at.
@@ -212,7 +226,7 @@ mod tests {
         let resize = Resize { width: side, height: side, fit, gravity, enlarge: false, background: [0; 4] };
         let placement = Placement::new(&resize, width, height).unwrap();
         let (limits, control) = (Limits::default(), Unattended);
-        let placement = settle(&picture, placement, Run { limits: &limits, control: &control }).unwrap();
+        let placement = settle(&picture, placement, &[], Run { limits: &limits, control: &control }).unwrap();
         (placement.region.left, placement.region.top)
     }
 

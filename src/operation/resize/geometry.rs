@@ -23,8 +23,8 @@ pub(super) struct Placement {
 }
 
 impl Placement {
-    /// Places a source of `width` x `height` as `resize` asks. [`Gravity::Smart`] crops from the middle here, and moves
-    /// the region later.
+    /// Places a source of `width` x `height` as `resize` asks. Gravities that look at the picture crop from the middle here,
+    /// and move the region later.
     pub(super) fn new(resize: &Resize, width: u32, height: u32) -> Result<Self> {
         let source = (width, height);
         match resize.fit {
@@ -114,7 +114,7 @@ fn cover((w, h): (u32, u32), (width, height): (u32, u32), resize: &Resize) -> Pl
     };
     let (across, down) = match resize.gravity {
         Gravity::Fixed(across, down) => (across, down),
-        Gravity::Smart => (Anchor::Middle, Anchor::Middle),
+        Gravity::Smart | Gravity::Face | Gravity::Faces => (Anchor::Middle, Anchor::Middle),
     };
     let region = Region { left: 0.0, top: 0.0, width: size.0, height: size.1 };
     Placement { region, scaled: canvas, canvas, at: (0, 0) }

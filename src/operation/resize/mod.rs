@@ -2,12 +2,16 @@
 
 mod attention;
 mod canvas;
+mod focus;
 mod geometry;
 mod linear;
 
 use geometry::Placement;
 
-use super::{Apply, Operation};
+use super::{
+    Apply, Operation,
+    face::{Faces, Place},
+};
 use crate::{
     control::Run,
     error::{Error, Result},
@@ -33,8 +37,12 @@ pub enum Fit {
 pub enum Gravity {
     /// At a fixed place.
     Fixed(Anchor, Anchor),
-    /// Where there is most to see: edges, saturation, skin.
+    /// Where there is most to see: faces where they were looked for, edges, saturation, skin.
     Smart,
+    /// At the largest face of those that were looked for; without one as [`Self::Smart`].
+    Face,
+    /// At all of them; without one as [`Self::Smart`].
+    Faces,
 }
 
 /// A place along one axis.
@@ -108,7 +116,8 @@ impl Resize {
         Ok(Placement::new(self, width, height)?.scaled_source(width, height))
     }
 
-    /// The same for a source without pixels, of `width` x `height`. [`Gravity::Smart`] crops from the middle here.
+    /// The same for a source without pixels, of `width` x `height`. What is seen plays no part: other gravities than
+    /// [`Gravity::Fixed`] crop from the middle here.
     ///
     /// # Errors
     /// As of [`Operation::layout`].
@@ -136,6 +145,36 @@ impl Resize {
             Fit::Cover | Fit::Stretch | Fit::Pad => Self { width, height, ..self },
         })
     }
+
+    /// Whether where a source of `width` x `height` is cropped depends on faces.
+    ///
+    /// # Errors
+    /// As of [`Operation::layout`].
+    pub fn needs_faces(&self, width: u32, height: u32) -> Result<bool> {
+        let region = Placement::new(self, width, height)?.region;
+        let cropped = region.width < f64::from(width) || region.height < f64::from(height);
+        Ok(cropped && matches!(self.gravity, Gravity::Smart | Gravity::Face | Gravity::Faces))
+    }
+
+    /// This resize for pictures like `first`, in which there are `faces`, the largest first.
+    fn prepared(&self, first: &Picture, faces: &[Place], run: Run<'_>) -> Result<Box<dyn Apply>> {
+        let source = first.layout();
+        if source.channels == Channels::Cmyk {
+            return Err(Error::unsupported("resizing of CMYK pixels"));
+        }
+        let layout = self.layout(source)?;
+        run.limits.check_result(layout.width, layout.height)?;
+        let placement = Placement::new(self, source.width, source.height)?;
+        let placement = match (self.fit, self.gravity, faces) {
+            (Fit::Cover, Gravity::Face, [face, ..]) => focus::settle(placement, source, &[*face]),
+            (Fit::Cover, Gravity::Faces, [_, ..]) => focus::settle(placement, source, faces),
+            (Fit::Cover, Gravity::Smart | Gravity::Face | Gravity::Faces, _) => {
+                attention::settle(first, placement, faces, run)?
+            }
+            _ => placement,
+        };
+        Ok(Box::new(Prepared { placement, source, background: self.background }))
+    }
 }
 
 impl Operation for Resize {
@@ -155,16 +194,30 @@ impl Operation for Resize {
     }
 
     fn prepare(&self, first: &Picture, run: Run<'_>) -> Result<Box<dyn Apply>> {
-        let source = first.layout();
-        if source.channels == Channels::Cmyk {
-            return Err(Error::unsupported("resizing of CMYK pixels"));
-        }
-        run.limits.check_result(self.layout(source)?.width, self.layout(source)?.height)?;
-        let mut placement = Placement::new(self, source.width, source.height)?;
-        if self.fit == Fit::Cover && self.gravity == Gravity::Smart {
-            placement = attention::settle(first, placement, run)?;
-        }
-        Ok(Box::new(Prepared { placement, source, background: self.background }))
+        self.prepared(first, &[], run)
+    }
+}
+
+/// A resize that knows where faces are.
+#[derive(Debug, Clone)]
+pub struct Around {
+    /// How.
+    pub resize: Resize,
+    /// Filled by a [`LookForFaces`](super::LookForFaces) earlier in the chain.
+    pub faces: Faces,
+}
+
+impl Operation for Around {
+    fn name(&self) -> &'static str {
+        self.resize.name()
+    }
+
+    fn layout(&self, input: Layout) -> Result<Layout> {
+        self.resize.layout(input)
+    }
+
+    fn prepare(&self, first: &Picture, run: Run<'_>) -> Result<Box<dyn Apply>> {
+        self.resize.prepared(first, &self.faces.found(), run)
     }
 }
 

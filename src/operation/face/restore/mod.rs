@@ -1,0 +1,181 @@
+//! Faces made clearer, by measurement and classical filters.
+
+mod by_model;
+mod cosine;
+mod denoise;
+mod field;
+mod measure;
+mod sharpen;
+mod skin;
+
+use std::fmt::Debug;
+
+pub use by_model::RestoreByModel;
+use cosine::Block;
+use field::Field;
+use sharpen::Care;
+
+use crate::{control::Run, error::Result};
+
+/// A face and what is around it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Crop {
+    /// Pixels from left to right, at least 1.
+    pub width: usize,
+    /// Pixels from top to bottom, at least 1.
+    pub height: usize,
+    /// Red, green and blue codes of sRGB, 0 to 1, row by row.
+    pub pixels: Vec<[f32; 3]>,
+    /// The middle of the face, in pixels of the crop.
+    pub middle: (f32, f32),
+    /// The side of the square from brows to chin, in pixels.
+    pub side: f32,
+}
+
+/// Makes a face clearer: what a host may put a trained model of its own behind.
+///
+/// What comes back is laid over the face by a soft mask, as strongly as the request asks.
+pub trait Restore: Debug + Send + Sync {
+    /// The crop, of the same size, with a clearer face. Nothing outside of it is seen, and nothing kept from crop to crop.
+    ///
+    /// # Errors
+    /// As of [`Operation`](crate::operation::Operation).
+    fn restore(&self, crop: Crop, run: Run<'_>) -> Result<Crop>;
+}
+
+/// The restoration of this crate: measures noise, blocks of JPEG and blur, and takes back as much of each as there is; gives
+/// light to a face that lacks it, and evens the colour of skin.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Classic;
+
+/// The luminance table of JPEG (ITU-T T.81, K.1), turned as our frequencies are: what noise of blocks is like.
+const QUANTA: Block = [
+    [16.0, 12.0, 14.0, 14.0, 18.0, 24.0, 49.0, 72.0],
+    [11.0, 12.0, 13.0, 17.0, 22.0, 35.0, 64.0, 92.0],
+    [10.0, 14.0, 16.0, 22.0, 37.0, 55.0, 78.0, 95.0],
+    [16.0, 19.0, 24.0, 29.0, 56.0, 64.0, 87.0, 98.0],
+    [24.0, 26.0, 40.0, 51.0, 68.0, 81.0, 103.0, 112.0],
+    [40.0, 58.0, 57.0, 87.0, 109.0, 104.0, 121.0, 100.0],
+    [51.0, 60.0, 69.0, 80.0, 103.0, 113.0, 120.0, 103.0],
+    [61.0, 55.0, 56.0, 62.0, 77.0, 92.0, 101.0, 99.0],
+];
+/// What blocks of a code are worth of it; below so many codes there are none; more than so much is never taken.
+const BLOCKS: (f32, f32, f32) = (0.09, 0.3, 0.25);
+/// Below these codes there is skin and no noise: luma, luma that JPEG has smoothed, chroma.
+const FLOORS: [f32; 3] = [2.4, 1.6, 0.8];
+/// How much stronger noise is than it seems where JPEG has taken the weaker half of it.
+const CODED: f32 = 1.3;
+/// Slopes of edges, in codes over two pixels.
+const EDGES: f32 = 12.0;
+
+impl Restore for Classic {
+    fn restore(&self, mut crop: Crop, run: Run<'_>) -> Result<Crop> {
+        let [luma, blue, red] = split(&crop);
+        let damage = Damage::of(&luma, run)?;
+        let luma = denoise::luma(&luma, &damage.sizes(), run)?;
+        let blur = measure::blur(&luma, EDGES, run)?;
+        let luma = sharpen::sharpened(&luma, blur, &damage.care(), run)?;
+        let [blue, red] = [chroma(blue, run)?, chroma(red, run)?];
+        let [blue, red] = skin::evened([&blue, &red], &crop, damage.evened(), run)?;
+        join(&mut crop, &luma, &blue, &red);
+        skin::lift(&mut crop);
+        Ok(crop)
+    }
+}
+
+/// What was done to luma before it came here.
+struct Damage {
+    /// Standard deviation by frequency, in codes.
+    noise: Block,
+    /// Its mean.
+    deviation: f32,
+    /// Blocks of JPEG, as a share of its table; 0 without.
+    blocks: f32,
+}
+
+impl Damage {
+    fn of(luma: &Field, run: Run<'_>) -> Result<Self> {
+        let blocks = measure::blocks(luma, run)?;
+        let coded = blocks > BLOCKS.1;
+        let noise = measure::noise(luma, FLOORS[usize::from(coded)], run)?;
+        let noise = noise.map(|row| row.map(|value| if coded { CODED * value } else { value }));
+        let blocks = if coded { (blocks * BLOCKS.0).min(BLOCKS.2) } else { 0.0 };
+        Ok(Self { deviation: deviation(&noise), noise, blocks })
+    }
+
+    /// Noise of the finest size and of the next, where it is half as strong; nothing for what has none.
+    fn sizes(&self) -> Vec<Block> {
+        if self.deviation + self.blocks == 0.0 {
+            return Vec::new();
+        }
+        let mut both = vec![[[0.0; 8]; 8]; 2];
+        for (v, u) in (0..64).map(|n| (n / 8, n % 8)) {
+            let block = self.blocks * QUANTA[v][u];
+            both[0][v][u] = (self.noise[v][u] * self.noise[v][u] + block * block).sqrt();
+            both[1][v][u] = 0.5 * (self.noise[v / 2][u / 2] + self.blocks * QUANTA[0][0]);
+        }
+        both
+    }
+
+    /// How carefully blur is taken back.
+    fn care(&self) -> Care {
+        if self.deviation < 1.0 && self.blocks == 0.0 {
+            Care { least: 0.45, rounds: 8, grain: 0.5 + 0.1 * self.deviation }
+        } else {
+            Care { least: 0.7, rounds: 3, grain: 0.5 + 0.1 * self.deviation + 4.0 * self.blocks }
+        }
+    }
+
+    /// What share of the blotches of skin goes: they come with noise and blocks.
+    fn evened(&self) -> f32 {
+        0.06 + 0.34 * (self.deviation / 4.0 + self.blocks * 8.0).min(1.0)
+    }
+}
+
+fn deviation(noise: &Block) -> f32 {
+    (noise.iter().flatten().map(|deviation| deviation * deviation).sum::<f32>() / 64.0).sqrt()
+}
+
+/// Chroma without noise: cleaned at half the size, and of what is finer only what stands out.
+fn chroma(field: Field, run: Run<'_>) -> Result<Field> {
+    let noise = measure::noise(&field, FLOORS[2], run)?;
+    let strength = deviation(&noise);
+    if strength == 0.0 {
+        return Ok(field);
+    }
+    let half = field.halved();
+    let coarse = half.doubled(field.width, field.height);
+    let mut finest = [[0.0; 8]; 8];
+    for (n, value) in finest.iter_mut().flatten().enumerate() {
+        *value = 0.5 * noise[n / 16][n % 8 / 2];
+    }
+    let coarser = finest.map(|row| row.map(|value| value / 2.0));
+    let clean = denoise::chroma(&half, &[finest, coarser], run)?.doubled(field.width, field.height);
+    let limit = (2.5 * strength).powi(2);
+    let fine = field.with(&coarse, |value, coarse| {
+        let fine = value - coarse;
+        fine * (1.0 - limit / (fine * fine).max(limit))
+    });
+    Ok(clean.with(&fine, |clean, fine| clean + fine))
+}
+
+/// Luma and the two differences of colour of ITU-R BT.601, in codes of 0 to 255.
+fn split(crop: &Crop) -> [Field; 3] {
+    let mut fields = [0; 3].map(|_| Field::new(crop.width, crop.height));
+    for (n, &[r, g, b]) in crop.pixels.iter().enumerate() {
+        let luma = 0.299 * r + 0.587 * g + 0.114 * b;
+        for (field, value) in fields.iter_mut().zip([luma, 0.564 * (b - luma), 0.713 * (r - luma)]) {
+            field.values[n] = 255.0 * value;
+        }
+    }
+    fields
+}
+
+fn join(crop: &mut Crop, luma: &Field, blue: &Field, red: &Field) {
+    let planes = luma.values.iter().zip(&blue.values).zip(&red.values);
+    for (pixel, ((&luma, &blue), &red)) in crop.pixels.iter_mut().zip(planes) {
+        let (r, b) = (luma + red / 0.713, luma + blue / 0.564);
+        let g = (luma - 0.299 * r - 0.114 * b) / 0.587;
+        *pixel = [r, g, b].map(|code| (code / 255.0).clamp(0.0, 1.0));
+    }
+}

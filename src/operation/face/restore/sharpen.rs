@@ -1,0 +1,40 @@
+//! Blur taken back.
+
+use super::field::{Field, gaussian};
+use crate::{control::Run, error::Result};
+
+/// The largest blur that is taken back, in pixels: beyond it there is nothing left to find.
+const LARGEST: f32 = 1.8;
+/// How carefully blur is taken back.
+pub(super) struct Care {
+    /// Less blur than this, in pixels, is none.
+    pub(super) least: f32,
+    /// How often the guess is corrected.
+    pub(super) rounds: usize,
+    /// Detail of about so many codes is taken for what noise and blocks have left.
+    pub(super) grain: f32,
+}
+
+/// The field as it would be without a normal blur of `blur` pixels, by P. H. van Cittert's correction (*Zum Einfluss der
+/// Spaltbreite auf die Intensitätsverteilung in Spektrallinien*, Zeitschrift für Physik 69, 1931): what blurring takes from the
+/// guess is given back to it. Of that, what is as small as grain is left out, so that neither noise nor blocks get stronger.
+pub(super) fn sharpened(field: &Field, blur: f32, care: &Care, run: Run<'_>) -> Result<Field> {
+    if blur < care.least {
+        return Ok(field.clone());
+    }
+    let kernel = gaussian(blur.min(LARGEST));
+    let mut guess = field.clone();
+    for _ in 0..care.rounds {
+        let blurred = guess.convolved(&kernel, run)?;
+        for ((guess, seen), blurred) in guess.values.iter_mut().zip(&field.values).zip(&blurred.values) {
+            *guess += seen - blurred;
+        }
+    }
+    // Comes in by degrees.
+    let share = ((blur - care.least) / care.least).min(1.0);
+    let grain = care.grain * care.grain;
+    Ok(field.with(&guess, |before, after| {
+        let detail = after - before;
+        before + share * detail * (detail * detail / (detail * detail + grain))
+    }))
+}
