@@ -111,7 +111,7 @@ impl Plane {
             |values: &mut dyn Iterator<Item = f64>| values.zip(&window).map(|(value, weight)| value * weight).sum();
         let mut across: Vec<f64> = Vec::with_capacity(width * self.height);
         for row in self.samples.chunks_exact(self.width) {
-            across.extend(row.windows(11).map(|part| weighted(&mut part.iter().copied()) as f64));
+            across.extend(row.windows(11).map(|part| weighted(&mut part.iter().copied())));
         }
         let pixels = (0..self.height - 10).flat_map(|y| (0..width).map(move |x| (x, y)));
         pixels.map(|(x, y)| weighted(&mut (y..y + 11).map(|y| across[y * width + x]))).collect()

@@ -10,7 +10,7 @@ use crate::{
     picture::{Depth, Layout, Picture, Samples},
 };
 
-/// Enlarges by a network, as often as its scale goes into the factor, but no further than [`FAR`] times; what is left to the
+/// Enlarges by a network, as often as its scale goes into the factor, but no further than four times; what is left to the
 /// factor is Lanczos3. A network that overshoots the factor is brought back in the same way.
 #[derive(Debug, Clone)]
 pub struct Upscale {
