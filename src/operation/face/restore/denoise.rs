@@ -72,11 +72,13 @@ fn in_two_rounds(field: &Field, noise: &Noise, step: usize, run: Run<'_>) -> Res
     })
 }
 
+/// The block that begins at `x`, `y`.
 pub(super) fn cut(field: &Field, x: usize, y: usize) -> Block {
-    std::array::from_fn(|row| {
-        let line = &field.row(y + row)[x..];
-        std::array::from_fn(|column| line[column])
-    })
+    let mut block = [[0.0; 8]; 8];
+    for (row, line) in block.iter_mut().zip(field.values[y * field.width + x..].chunks(field.width)) {
+        row.copy_from_slice(&line[..8]);
+    }
+    block
 }
 
 /// Blocks at places `step` apart, given as their frequencies with a weight, laid over one another.
