@@ -14,7 +14,7 @@ const EVEN: [[f32; 4]; 4] =
 const ODD: [[f32; 4]; 4] =
     [[C[1], C[3], C[5], C[7]], [C[3], -C[7], -C[1], -C[5]], [C[5], -C[1], C[7], C[3]], [C[7], -C[5], C[3], -C[1]]];
 
-#[inline]
+#[inline(always)]
 fn weighted(rows: [&[f32; 8]; 4], weights: [f32; 4]) -> [f32; 8] {
     let mut out = [0.0; 8];
     for (x, value) in out.iter_mut().enumerate() {
@@ -24,7 +24,7 @@ fn weighted(rows: [&[f32; 8]; 4], weights: [f32; 4]) -> [f32; 8] {
 }
 
 /// Down all columns.
-#[inline]
+#[inline(always)]
 fn down(block: &Block) -> Block {
     let (mut sums, mut differences) = ([[0.0; 8]; 4], [[0.0; 8]; 4]);
     for n in 0..4 {
@@ -44,7 +44,7 @@ fn down(block: &Block) -> Block {
 }
 
 /// Back up all columns.
-#[inline]
+#[inline(always)]
 fn up(block: &Block) -> Block {
     let [a, b, c, d, e, f, g, h] = block;
     let mut out = [[0.0; 8]; 8];
@@ -59,7 +59,7 @@ fn up(block: &Block) -> Block {
     out
 }
 
-#[inline]
+#[inline(always)]
 fn flipped(block: &Block) -> Block {
     let mut out = [[0.0; 8]; 8];
     for (y, row) in block.iter().enumerate() {
@@ -71,13 +71,13 @@ fn flipped(block: &Block) -> Block {
 }
 
 /// Frequencies of a block: across by row, down by column.
-#[inline]
+#[inline(always)]
 pub(super) fn forward(block: &Block) -> Block {
     down(&flipped(&down(block)))
 }
 
 /// The block of these frequencies.
-#[inline]
+#[inline(always)]
 pub(super) fn backward(block: &Block) -> Block {
     up(&flipped(&up(block)))
 }

@@ -16,35 +16,37 @@ use crate::{control::Run, error::Result};
 /// Standard deviation of noise by frequency, in codes.
 pub(super) type Noise = Block;
 
-/// Pixels between two blocks: of a guess, and of the finest plane of luma, where it is seen.
-const STEPS: (usize, usize) = (4, 3);
+/// Pixels between two blocks, where it is seen, and where it is not.
+const STEPS: (usize, usize) = (3, 4);
 /// Deviations of noise below which a coefficient says nothing.
 const THRESHOLD: f32 = 2.7;
 
-/// Luma without its noise, of which there is an account for the finest size, for half of it, and so on.
-pub(super) fn luma(field: &Field, noise: &[Noise], run: Run<'_>) -> Result<Field> {
-    denoised(field, noise, STEPS.1, run)
+/// Luma without its noise, of which there is an account for the finest size, for half of it, and so on. Where JPEG has `coded`
+/// it, the first guess is made as carefully as what is seen.
+pub(super) fn luma(field: &Field, noise: &[Noise], coded: bool, run: Run<'_>) -> Result<Field> {
+    denoised(field, noise, (if coded { STEPS.0 } else { STEPS.1 }, STEPS.0), run)
 }
 
 /// The same of chroma, more coarsely.
 pub(super) fn chroma(field: &Field, noise: &[Noise], run: Run<'_>) -> Result<Field> {
-    denoised(field, noise, STEPS.0, run)
+    denoised(field, noise, (STEPS.1, STEPS.1), run)
 }
 
-fn denoised(field: &Field, noise: &[Noise], step: usize, run: Run<'_>) -> Result<Field> {
+/// In two rounds, of such steps.
+fn denoised(field: &Field, noise: &[Noise], steps: (usize, usize), run: Run<'_>) -> Result<Field> {
     let Some((finest, coarser)) = noise.split_first() else { return Ok(field.clone()) };
-    let fine = in_two_rounds(field, finest, step, run)?;
+    let fine = in_two_rounds(field, finest, steps, run)?;
     if coarser.is_empty() || fine.width.min(fine.height) < 32 {
         return Ok(fine);
     }
-    let coarse = denoised(&field.halved(), coarser, STEPS.0, run)?;
+    let coarse = denoised(&field.halved(), coarser, (STEPS.1, STEPS.1), run)?;
     // Only what is coarse is taken from the coarse plane.
     let low = coarse.with(&fine.halved(), |a, b| a - b).doubled(fine.width, fine.height);
     Ok(fine.with(&low, |fine, low| fine + low))
 }
 
-fn in_two_rounds(field: &Field, noise: &Noise, step: usize, run: Run<'_>) -> Result<Field> {
-    let first = laid_over(field, STEPS.0, run, |x, y| {
+fn in_two_rounds(field: &Field, noise: &Noise, steps: (usize, usize), run: Run<'_>) -> Result<Field> {
+    let first = laid_over(field, steps.0, run, |x, y| {
         let mut block = forward(&cut(field, x, y));
         let mut kept = 0.0;
         for (values, noise) in block.iter_mut().zip(noise) {
@@ -56,7 +58,7 @@ fn in_two_rounds(field: &Field, noise: &Noise, step: usize, run: Run<'_>) -> Res
         }
         (block, 1.0 / (1.0 + kept))
     })?;
-    laid_over(field, step, run, |x, y| {
+    laid_over(field, steps.1, run, |x, y| {
         let mut block = forward(&cut(field, x, y));
         let guess = forward(&cut(&first, x, y));
         let mut left = 0.0;
@@ -72,11 +74,13 @@ fn in_two_rounds(field: &Field, noise: &Noise, step: usize, run: Run<'_>) -> Res
     })
 }
 
+/// The block that begins at `x`, `y`.
 pub(super) fn cut(field: &Field, x: usize, y: usize) -> Block {
-    std::array::from_fn(|row| {
-        let line = &field.row(y + row)[x..];
-        std::array::from_fn(|column| line[column])
-    })
+    let mut block = [[0.0; 8]; 8];
+    for (row, line) in block.iter_mut().zip(field.values[y * field.width + x..].chunks(field.width)) {
+        row.copy_from_slice(&line[..8]);
+    }
+    block
 }
 
 /// Blocks at places `step` apart, given as their frequencies with a weight, laid over one another.

@@ -64,7 +64,7 @@ const BLOCKS: (f32, f32, f32) = (0.09, 0.3, 0.25);
 /// Below these codes there is skin and no noise: luma, luma that JPEG has smoothed, chroma.
 const FLOORS: [f32; 3] = [2.4, 1.6, 0.8];
 /// How much stronger noise is than it seems where JPEG has taken the weaker half of it.
-const CODED: f32 = 1.3;
+const CODED: f32 = 1.2;
 /// Slopes of edges, in codes over two pixels.
 const EDGES: f32 = 12.0;
 
@@ -72,7 +72,7 @@ impl Restore for Classic {
     fn restore(&self, mut crop: Crop, run: Run<'_>) -> Result<Crop> {
         let [luma, blue, red] = split(&crop);
         let damage = Damage::of(&luma, run)?;
-        let luma = denoise::luma(&luma, &damage.sizes(), run)?;
+        let luma = denoise::luma(&luma, &damage.sizes(), damage.blocks > 0.0, run)?;
         let blur = measure::blur(&luma, EDGES, run)?;
         let luma = sharpen::sharpened(&luma, blur, &damage.care(), run)?;
         let [blue, red] = [chroma(blue, run)?, chroma(red, run)?];
