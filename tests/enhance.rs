@@ -4,8 +4,8 @@
 mod pictures;
 
 use image::{DynamicImage, GrayAlphaImage, ImageBuffer, Luma, LumaA, Rgb, RgbImage};
-use lapidary::{Error, Format};
-use pictures::{FORMATS, attempt, decoded, file, photo, process};
+use lapidary::Format;
+use pictures::{FORMATS, decoded, file, photo, process};
 
 const LOSSLESS: &str = r#""optimize": {"compression": "lossless"}"#;
 
@@ -89,11 +89,4 @@ fn a_well_lit_picture_keeps_its_pixels_under_light() {
     let lit = RgbImage::from_fn(90, 60, |x, y| Rgb([(x * 2 + 60) as u8, (y * 3 + 60) as u8, 140 + (x + y) as u8 / 2]));
     let source = file(&lit.clone().into(), Format::Png);
     assert_eq!(lossless(&source, r#""light": true"#).to_rgb8(), lit);
-}
-
-#[test]
-fn what_comes_later_is_still_refused_beside_them() {
-    let source = file(&photo(20, 16), Format::Png);
-    let error = attempt(&source, r#"{"light": true, "denoise": true}"#).unwrap_err();
-    assert!(matches!(error, Error::Unsupported { .. }), "{error}");
 }
