@@ -112,7 +112,7 @@ pub(crate) fn plan(
         chain.push(tone);
     }
     let around = CAN_LOOK && resize.map_or(Ok(false), |resize| resize.needs_faces(width, height))?;
-    let faces = (around || enhanced.face.is_some()).then(|| sought(request));
+    let faces = (around || enhanced.face.is_some()).then(|| sought(request, around));
     if let Some(Sought { faces, .. }) = &faces {
         // After what makes them easier to see.
         chain.push(LookForFaces(faces.clone()));
@@ -227,8 +227,8 @@ impl Enhanced {
     }
 }
 
-/// What becomes of a source of `width` x `height` decoded at a reduced size of at least `least`: faces that are small in it
-/// have to be seen yet. `None` for the whole size.
+/// The least size at which a source of `width` x `height` may be decoded, not below `least`, so that small faces in it are still
+/// seen; `None` for the whole size.
 fn large_enough_for_faces(least: (u32, u32), width: u32, height: u32) -> Option<(u32, u32)> {
     const PIXELS: f64 = 1_000_000.0;
     let factor = (PIXELS / (f64::from(width) * f64::from(height))).sqrt();
@@ -237,9 +237,10 @@ fn large_enough_for_faces(least: (u32, u32), width: u32, height: u32) -> Option<
     (least.0 < width && least.1 < height).then_some(least)
 }
 
-fn sought(request: &Request) -> Sought {
+/// `around`: where to crop depends on them.
+fn sought(request: &Request, around: bool) -> Sought {
     use request::Gravity::{Face, Faces as All};
-    let by_face = request.resize.as_ref().is_some_and(|resize| matches!(resize.gravity, Face | All));
+    let by_face = around && request.resize.as_ref().is_some_and(|resize| matches!(resize.gravity, Face | All));
     let without = match (request.face.is_some_and(|face| face.strength > 0), by_face) {
         (true, true) => {
             Some("no face was found: none is enhanced, and the picture is cropped as by the gravity \"smart\"")
