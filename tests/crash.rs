@@ -1,53 +1,94 @@
-//! A service on SQLite and a directory that is killed again and again: what it said yes to is done, once.
+//! A service on SQLite and a directory that is killed again and again, also in the middle of telling: what it said yes to is
+//! done once, and a receiver that tells notifications apart by their id hears of each once.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     env,
     io::{BufRead, BufReader, Write},
     path::Path,
     process::{Command, Stdio},
-    sync::Arc,
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
-use async_trait::async_trait;
+use axum::{
+    Router,
+    extract::State,
+    http::{HeaderMap, StatusCode},
+    routing::post,
+};
 use bytes::Bytes;
 use futures_util::stream;
 use lapidary::{
     Clock, Engine, SystemClock, Timestamp,
     adapter::{
         directory::DirectoryBlobs,
+        http::{Guard, Http, Options},
         memory::{MemoryFetcher, MemoryStorage},
         sqlite::SqliteLedger,
     },
     port::{
-        Accounts, Answer, Blobs, Notification, Notifier, Ports, Result,
+        Accounts, Blobs, Ports,
         ledger::{AccountId, DeliveryState},
     },
-    request::Url,
-    service::{Body, Call, Keyring, Service, Settings},
+    service::{
+        Body, Call, Keyring, Service, Settings,
+        webhook::{Signed, SigningSecret, verify},
+    },
     testing::ManualClock,
 };
 
 /// Names the folder to a child process.
 const FOLDER: &str = "LAPIDARY_CRASH_FOLDER";
 const KEY: &str = "LAPIDARY_CRASH_KEY";
+const HOOK: &str = "LAPIDARY_CRASH_HOOK";
 /// How often the service is killed: 200 times, or as often as this says.
 const KILLS: &str = "LAPIDARY_CRASH_KILLS";
 
-/// Says on standard output who was told.
+/// A receiver of notifications, in a process that nobody kills.
 #[derive(Debug)]
-struct Printing;
+struct Receiver {
+    secret: SigningSecret,
+    /// By id: how often it came, and each body that differs.
+    heard: Mutex<BTreeMap<String, (usize, Vec<Bytes>)>>,
+}
 
-#[async_trait]
-impl Notifier for Printing {
-    fn check(&self, _: &Url) -> Result<()> {
-        Ok(())
+impl Receiver {
+    /// Its address.
+    async fn listens(self: &Arc<Self>) -> String {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let routes = Router::new().route("/", post(Self::hears)).with_state(Arc::clone(self));
+        tokio::spawn(async move { axum::serve(listener, routes).await });
+        url
     }
 
-    async fn notify(&self, notification: Notification<'_>) -> Result<Answer> {
-        say("told", &notification.headers[0].1);
-        Ok(Answer { status: 200, retry_after: None })
+    fn note(&self, id: String, body: Bytes) {
+        let mut heard = self.heard.lock().unwrap();
+        let (times, bodies) = heard.entry(id).or_default();
+        *times += 1;
+        if !bodies.contains(&body) {
+            bodies.push(body);
+        }
+    }
+
+    async fn hears(State(receiver): State<Arc<Self>>, headers: HeaderMap, body: Bytes) -> StatusCode {
+        let header = |name: &str| headers[name].to_str().unwrap();
+        let signed = Signed {
+            id: header("webhook-id"),
+            timestamp: header("webhook-timestamp"),
+            signature: header("webhook-signature"),
+            body: &body,
+        };
+        // The last service is on a clock of its own.
+        let then = Timestamp::from_millis(signed.timestamp.parse::<u64>().unwrap() * 1000);
+        if verify(std::slice::from_ref(&receiver.secret), signed, then).is_err() {
+            return StatusCode::UNAUTHORIZED;
+        }
+        receiver.note(signed.id.to_owned(), body);
+        // Slow to answer, so that many a kill comes between hearing and being known to have heard.
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        StatusCode::OK
     }
 }
 
@@ -71,7 +112,9 @@ fn host(folder: &Path, clock: Arc<dyn Clock>) -> Host {
         blobs: blobs.clone(),
         fetcher: Arc::new(MemoryFetcher::new()),
         storage: Arc::new(MemoryStorage::new()),
-        notifier: Arc::new(Printing),
+        notifier: Arc::new(
+            Http::new(Options { guard: Guard::default().allow_private(), ..Options::default() }).unwrap(),
+        ),
     };
     let mut settings = Settings::new("https://images.test");
     settings.lease = Duration::from_millis(300);
@@ -86,19 +129,19 @@ fn host(folder: &Path, clock: Arc<dyn Clock>) -> Host {
 }
 
 /// Accepts uploads, one after another, and works on them until it is killed.
-async fn child(folder: &Path, key: &str) {
+async fn child(folder: &Path, key: &str, hook: &str) {
     let host = host(folder, Arc::new(SystemClock::new()));
     let _running = host.service.start();
     loop {
-        let (status, id) = upload(&host.service, key).await;
+        let (status, id) = upload(&host.service, key, hook).await;
         if status == 202 {
             say("202", &id);
         }
     }
 }
 
-async fn upload(service: &Service, key: &str) -> (u16, String) {
-    let data = r#"{"webhook":{"url":"https://example.org/hook"}}"#;
+async fn upload(service: &Service, key: &str, hook: &str) -> (u16, String) {
+    let data = format!(r#"{{"webhook":{{"url":"{hook}"}}}}"#);
     let mut body = format!("--X\r\nContent-Disposition: form-data; name=\"data\"\r\n\r\n{data}\r\n").into_bytes();
     body.extend_from_slice(b"--X\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\n");
     body.extend_from_slice(&picture());
@@ -109,18 +152,20 @@ async fn upload(service: &Service, key: &str) -> (u16, String) {
         content_type: Some("multipart/form-data; boundary=X"),
         ..authorised(key)
     };
-    answer(service, call, body).await
+    let (status, _, id) = answer(service, call, body).await;
+    (status, id)
 }
 
 const fn authorised(key: &str) -> Call<'_> {
     Call { method: "GET", path: "", secure: true, authorization: Some(key), content_type: None, content_length: None }
 }
 
-async fn answer(service: &Service, call: Call<'_>, body: Vec<u8>) -> (u16, String) {
+/// Status, body, and the id in it.
+async fn answer(service: &Service, call: Call<'_>, body: Vec<u8>) -> (u16, Vec<u8>, String) {
     let answer = service.answer(call, Box::pin(stream::iter([Ok(Bytes::from(body))]))).await;
     let Body::Bytes(bytes) = answer.body else { panic!("an image") };
     let json: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
-    (answer.status, json["id"].as_str().unwrap_or_default().to_owned())
+    (answer.status, bytes, json["id"].as_str().unwrap_or_default().to_owned())
 }
 
 fn picture() -> Vec<u8> {
@@ -130,17 +175,18 @@ fn picture() -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// Starts the service in a process of its own, kills it after a while, and notes what it said.
-fn run_and_kill(folder: &Path, key: &str, after: Duration, said: &mut BTreeMap<String, Vec<String>>) {
+/// Starts the service in a process of its own, kills it after a while, and notes to whom it said yes.
+fn run_and_kill(folder: &Path, key: &str, hook: &str, after: Duration, accepted: &mut BTreeSet<String>) {
     let mut child = Command::new(env::current_exe().unwrap())
         .args(["--exact", "what_was_accepted_is_done_once_whatever_kills_the_service", "--nocapture"])
         .env(FOLDER, folder)
         .env(KEY, key)
+        .env(HOOK, hook)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(std::result::Result::ok);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     // Counted from its first word, so that slow machines do not kill it before it lives.
     let first = lines.by_ref().find(|line| line.starts_with("202 "));
     let (killed, kill) = std::sync::mpsc::channel::<()>();
@@ -150,11 +196,8 @@ fn run_and_kill(folder: &Path, key: &str, after: Duration, said: &mut BTreeMap<S
         child.wait().unwrap();
     });
     for line in first.into_iter().chain(lines) {
-        if let Some((what, id)) =
-            line.split_once(' ').filter(|(what, id)| ["202", "told"].contains(what) && id.len() == 36)
-        {
-            said.entry(id.to_owned()).or_default().push(what.to_owned());
-        }
+        // The last line may be cut.
+        accepted.extend(line.strip_prefix("202 ").filter(|id| id.len() == 36).map(str::to_owned));
     }
     drop(killed);
     killer.join().unwrap();
@@ -164,28 +207,32 @@ fn run_and_kill(folder: &Path, key: &str, after: Duration, said: &mut BTreeMap<S
 fn what_was_accepted_is_done_once_whatever_kills_the_service() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     if let Some(folder) = env::var_os(FOLDER) {
-        runtime.block_on(child(folder.as_ref(), &env::var(KEY).unwrap()));
+        runtime.block_on(child(folder.as_ref(), &env::var(KEY).unwrap(), &env::var(HOOK).unwrap()));
     }
     let kills: u64 = env::var(KILLS).map_or(200, |kills| kills.parse().unwrap());
     let folder = env::temp_dir().join(format!("lapidary-crash-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    let (account, key) = runtime.block_on(async {
+    let (account, key, receiver, hook) = runtime.block_on(async {
         let host = host(&folder, Arc::new(SystemClock::new()));
-        let account = host.service.admin().open_account("a", "p", 1_000_000).await.unwrap().account;
-        (account, format!("Bearer {}", host.service.admin().new_key(account).await.unwrap().expose()))
+        let opened = host.service.admin().open_account("a", "p", 1_000_000).await.unwrap();
+        let secret = SigningSecret::parse(opened.webhook_secret.expose()).unwrap();
+        let receiver = Arc::new(Receiver { secret, heard: Mutex::default() });
+        let key = host.service.admin().new_key(opened.account).await.unwrap();
+        let hook = receiver.listens().await;
+        (opened.account, format!("Bearer {}", key.expose()), receiver, hook)
     });
-    let mut said = BTreeMap::new();
+    let mut accepted = BTreeSet::new();
     let mut random = 0x9E37_79B9_7F4A_7C15_u64;
     for _ in 0..kills {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        run_and_kill(&folder, &key, Duration::from_micros(random >> 33 & 0xFFFF), &mut said);
+        run_and_kill(&folder, &key, &hook, Duration::from_micros(random >> 33 & 0xFFFF), &mut accepted);
     }
-    runtime.block_on(end_well(&folder, account, &key, &said));
+    runtime.block_on(end_well(&folder, account, &key, &accepted, &receiver));
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
 /// Lets the service finish in peace, and holds it to what it said.
-async fn end_well(folder: &Path, account: AccountId, key: &str, said: &BTreeMap<String, Vec<String>>) {
+async fn end_well(folder: &Path, account: AccountId, key: &str, accepted: &BTreeSet<String>, receiver: &Receiver) {
     let clock = Arc::new(ManualClock::new(SystemClock::new().now()));
     let host = host(folder, clock.clone());
     let running = host.service.start();
@@ -198,13 +245,13 @@ async fn end_well(folder: &Path, account: AccountId, key: &str, said: &BTreeMap<
         clock.advance(Duration::from_millis(100));
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    let heard =
-        |word: &str, id: &str| said.get(id).map_or(0, |words| words.iter().filter(|said| *said == word).count());
-    let accepted: Vec<&String> = said.keys().filter(|id| heard("202", id) > 0).collect();
+    let heard = receiver.heard.lock().unwrap().clone();
     assert!(!accepted.is_empty());
-    for id in &accepted {
+    for id in accepted {
         let path = format!("/1.0/results/{id}");
-        assert_eq!(answer(&host.service, Call { path: &path, ..authorised(key) }, Vec::new()).await.0, 200, "{id}");
+        let (status, body, _) = answer(&host.service, Call { path: &path, ..authorised(key) }, Vec::new()).await;
+        assert_eq!(status, 200, "{id}");
+        assert_eq!(heard[id].1, [body], "what it heard of {id} is what a poll tells, whenever it was told");
     }
     let credits = host.ledger.account(account, clock.now()).await.unwrap().unwrap().credits;
     // A reply that was lost leaves a job that is done, though nobody heard yes.
@@ -212,8 +259,11 @@ async fn end_well(folder: &Path, account: AccountId, key: &str, said: &BTreeMap<
     assert!(done.len() >= accepted.len());
     assert_eq!((credits.used, credits.reserved), (done.len() as u64, 0), "each is charged once");
     assert!(done.iter().all(|delivery| delivery.state == DeliveryState::Delivered));
-    let again: usize = done.iter().map(|delivery| heard("told", &delivery.job.to_string()).saturating_sub(1)).sum();
-    println!("{} heard yes, {} done, {again} told again", accepted.len(), done.len());
+    let told: BTreeSet<String> = done.iter().map(|delivery| delivery.job.to_string()).collect();
+    assert_eq!(heard.keys().cloned().collect::<BTreeSet<_>>(), told, "each is heard of, and nothing else");
+    assert!(heard.values().all(|(_, bodies)| bodies.len() == 1));
+    let again: usize = heard.values().map(|(times, _)| times - 1).sum();
+    println!("{} heard yes, {} done, {} told, {again} told again", accepted.len(), done.len(), heard.len());
     // Two hours later every image has expired, and what the dead left behind is swept.
     clock.advance(Duration::from_secs(2 * 60 * 60));
     while !host.blobs.older_than(Timestamp::from_millis(u64::MAX >> 20), 1).await.unwrap().is_empty() {

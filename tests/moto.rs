@@ -1,4 +1,5 @@
-//! Storage and blobs against moto, a server of the S3 protocol that others wrote. Needs a Python with `moto[server]` and
+//! Storage and blobs against moto, a server of the S3 protocol that others wrote. It takes every region for the bucket's, and
+//! fails at presigned addresses; those are for the judge of `adapter::s3` and for s3s. Needs a Python with `moto[server]` and
 //! `boto3`: `LAPIDARY_PYTHON`, or `python3`. Without one the tests say so and pass.
 
 #![cfg(feature = "s3")]
@@ -173,6 +174,7 @@ async fn refusals_name_the_bucket_and_the_reason() {
     for (bucket, credentials, reason) in [
         ("photos", &wrong_secret, "the secret does not belong to the access key id (SignatureDoesNotMatch)"),
         ("photos", &wrong_key, "the access key id is unknown (InvalidAccessKeyId)"),
+        ("missing", &moto.credentials, "there is no such bucket (NoSuchBucket)"),
         ("others", &moto.credentials, "the access key may not write objects and their acl (AccessDenied)"),
     ] {
         let failure = put(&moto.s3(), &Store::connector("c", bucket, REGION), credentials, b"x").await.unwrap_err();
@@ -221,6 +223,7 @@ async fn the_suite_of_blobs_holds() {
             endpoint: Some(Endpoint::new(moto.endpoint.as_str())),
             // moto decodes slashes of queries before it looks at signatures, also at those of Amazon's own client.
             prefix: format!("blobs{}-", number.get()),
+            presigned: false,
         };
         Arc::new(S3Blobs::new(&http(&moto.endpoint), bucket).unwrap())
     })

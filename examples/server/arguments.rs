@@ -1,8 +1,12 @@
 //! The command line.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+};
 
 use anyhow::{Context, Result, bail};
+use lapidary::adapter::http::{Egress, Place};
 
 pub(crate) const HELP: &str = "\
 The reference server: the image service of the crate `lapidary` under HTTPS.
@@ -26,6 +30,8 @@ Usage: server [OPTIONS]                          serves
   --key FILE         its private key in PEM
   --behind-proxy     takes plain HTTP from a proxy that says X-Forwarded-Proto: https; listen where only it can connect
   --allow-private    lets images, webhooks and endpoints of storage have private addresses: for trying things out
+  --open HOST:PORT   lets this private place in, and no other; may be given several times
+  --egress ADDR      local address that fetches and webhooks leave from; one of IPv4, one of IPv6, or both
   --contact URL      shown to hosts of fetched images, in the User-Agent [default: the public URL]
   --s3-endpoint URL  endpoint of the storage provider `custom`
   --workers N        pictures worked on at a time [default: one a core]
@@ -55,6 +61,8 @@ pub(crate) struct Options {
     pub(crate) certificate: Option<(PathBuf, PathBuf)>,
     pub(crate) behind_proxy: bool,
     pub(crate) allow_private: bool,
+    pub(crate) open: Vec<Place>,
+    pub(crate) egress: Egress,
     pub(crate) contact: Option<String>,
     pub(crate) s3_endpoint: Option<String>,
     pub(crate) workers: Option<usize>,
@@ -74,6 +82,8 @@ impl Default for Options {
             certificate: None,
             behind_proxy: false,
             allow_private: false,
+            open: Vec::new(),
+            egress: Egress::default(),
             contact: None,
             s3_endpoint: None,
             workers: None,
@@ -102,6 +112,11 @@ pub(crate) fn read(arguments: impl IntoIterator<Item = String>) -> Result<(Comma
             "--key" => key = Some(value()?.into()),
             "--behind-proxy" => options.behind_proxy = true,
             "--allow-private" => options.allow_private = true,
+            "--open" => options.open.push(value()?.parse()?),
+            "--egress" => match value()?.parse().context("--egress needs an address")? {
+                IpAddr::V4(address) => options.egress.v4 = Some(address),
+                IpAddr::V6(address) => options.egress.v6 = Some(address),
+            },
             "--contact" => options.contact = Some(value()?),
             "--s3-endpoint" => options.s3_endpoint = Some(value()?),
             "--workers" => options.workers = Some(number(&word, value()?)?),

@@ -68,9 +68,10 @@ fn settings(options: &Options, public_url: String) -> Settings {
 }
 
 fn world(options: &Options, public_url: Option<&str>) -> Result<World> {
-    let guard = if options.allow_private { Guard::default().allow_private() } else { Guard::default() };
+    let guard = options.open.iter().cloned().fold(Guard::default(), Guard::open);
+    let guard = if options.allow_private { guard.allow_private() } else { guard };
     let contact = options.contact.clone().or_else(|| public_url.map(str::to_owned));
-    let http = Http::new(HttpOptions { guard, contact, ..HttpOptions::default() })?;
+    let http = Http::new(HttpOptions { guard, contact, egress: options.egress.clone(), ..HttpOptions::default() })?;
     let storage = S3::new(&http, options.s3_endpoint.clone().map(Endpoint::new))?;
     Ok(World { fetcher: Arc::new(http.clone()), storage: Arc::new(storage), notifier: Arc::new(http) })
 }
@@ -89,6 +90,11 @@ async fn serve(options: &Options) -> Result<()> {
     let service = data.service(settings(options, public_url.clone()), world(options, Some(&public_url))?)?;
     let first_key = first_account(&service, &data, options).await?;
     let certificate = fs::canonicalize(certificate)?;
+    if options.allow_private {
+        eprintln!(
+            "WARNING: images, webhooks and endpoints of storage may have private addresses; for trying things out"
+        );
+    }
     if options.json {
         let line = serde_json::json!({ "url": public_url, "key": first_key, "certificate": certificate });
         println!("{line}");
@@ -123,9 +129,6 @@ fn greet(public_url: &str, key: &Option<String>, options: &Options, address: Soc
             println!("  API key         {key}  (account `default`; kept in first-key until you delete that file)")
         }
         None => println!("  API key         make one: server key NAME --data {}", options.data.display()),
-    }
-    if options.allow_private {
-        println!("  WARNING         private addresses are allowed for images, webhooks and storage");
     }
     if !address.ip().is_loopback() && options.certificate.is_none() && !options.behind_proxy {
         println!("  WARNING         the certificate is for localhost alone; give --cert and --key");

@@ -1,6 +1,6 @@
 //! Bytes of sources on their way in and of volatile results on their way out.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use async_trait::async_trait;
 
@@ -53,6 +53,15 @@ impl fmt::Display for BlobKey {
     }
 }
 
+/// How a blob looks to whoever reads it at its address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Face<'a> {
+    /// Value of `Content-Type`.
+    pub media_type: &'a str,
+    /// Value of `Content-Disposition`.
+    pub disposition: &'a str,
+}
+
 /// Keeps blobs until they are deleted.
 #[async_trait]
 pub trait Blobs: fmt::Debug + Send + Sync {
@@ -62,6 +71,13 @@ pub trait Blobs: fmt::Debug + Send + Sync {
     /// Opens a finished blob; `None` if there is none of that key. What was opened can be read to its end, also when the
     /// blob is deleted meanwhile.
     async fn open(&self, key: BlobKey) -> Result<Option<OpenBlob>>;
+
+    /// An address at which whoever has it reads a finished blob from the store itself, with the headers of `face`, from `now`
+    /// on for `life`. `None` where the store has no addresses, or none for that long: the service hands the bytes on then.
+    ///
+    /// # Errors
+    /// Where there should be one and cannot.
+    fn address(&self, key: BlobKey, face: Face<'_>, now: Timestamp, life: Duration) -> Result<Option<String>>;
 
     /// Deletes a blob; one that is not there is no failure. Durable on return, or done again by whoever sweeps.
     async fn delete(&self, key: BlobKey) -> Result<()>;

@@ -19,7 +19,7 @@ mod storage;
 
 use std::{error::Error, fmt, sync::Arc};
 
-pub use blobs::{BlobKey, BlobReader, BlobWriter, Blobs, OpenBlob, collect};
+pub use blobs::{BlobKey, BlobReader, BlobWriter, Blobs, Face, OpenBlob, collect};
 pub use fetch::{Fetch, Fetched, Fetcher};
 pub use ledger::{Accounts, Jobs, Ledger, Outbox};
 pub use notify::{Answer, Notification, Notifier};

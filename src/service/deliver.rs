@@ -61,7 +61,7 @@ impl Breaker {
         if all.len() >= Self::LANES {
             all.retain(|_, silence| silence.until > now);
         }
-        if all.len() < Self::LANES {
+        if all.len() < Self::LANES || all.contains_key(&lane) {
             let silence = all.entry(lane).or_insert(Silence { times: 0, until: now });
             *silence = Silence { times: silence.times.saturating_add(1), until: now + Self::REST };
         }
@@ -182,5 +182,48 @@ impl Inner {
         let opened = opened.map_err(|error| Failure::lasting("a sealed value does not open").because(error))?;
         let text = std::str::from_utf8(&opened);
         text.map(Secret::from).map_err(|_| Failure::lasting("a sealed value is no text"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn silent(times: usize) -> Breaker {
+        let breaker = Breaker::default();
+        (0..times).for_each(|_| breaker.silent(7, NOW));
+        breaker
+    }
+
+    #[test]
+    fn the_third_silence_in_a_row_gives_a_lane_half_a_minute_of_rest() {
+        assert_eq!(silent(2).rests(7, NOW), None);
+        let breaker = silent(3);
+        assert_eq!(breaker.rests(7, NOW), Some(NOW + 30 * SECOND));
+        assert_eq!((breaker.rests(8, NOW), breaker.rests(7, NOW + 30 * SECOND)), (None, None));
+    }
+
+    #[test]
+    fn after_its_rest_one_more_silence_is_enough_and_one_answer_forgives_all() {
+        let (breaker, later) = (silent(3), NOW + 30 * SECOND);
+        breaker.silent(7, later);
+        assert_eq!(breaker.rests(7, later), Some(later + 30 * SECOND));
+        breaker.answered(7);
+        breaker.silent(7, later);
+        assert_eq!(breaker.rests(7, later), None);
+    }
+
+    #[test]
+    fn lanes_that_are_remembered_are_bounded_and_counted_on() {
+        let breaker = silent(2);
+        (0..Breaker::LANES as u64 + 10).for_each(|lane| breaker.silent(1000 + lane, NOW));
+        breaker.silent(7, NOW);
+        assert!(breaker.rests(7, NOW).is_some());
+        assert_eq!(breaker.0.lock().unwrap().len(), Breaker::LANES);
+        breaker.silent(8, NOW + 31 * SECOND);
+        assert_eq!(breaker.0.lock().unwrap().len(), 1);
     }
 }

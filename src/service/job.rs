@@ -11,13 +11,13 @@ use super::{
     compute::Ended,
     response::{self, Problem},
     seal::place,
-    volatile::{fresh_link, path},
+    volatile::{direct_disposition, fresh_link, path},
 };
 use crate::{
     engine,
     format::{Format, sniff},
     port::{
-        BlobKey, Credentials, Failure, Fetch, Fetched, Object, collect,
+        BlobKey, Credentials, Face, Failure, Fetch, Fetched, Object, collect,
         ledger::{AccountId, Image, JobLease, Outcome},
     },
     request::{Destination, Provider, Request, Secret, Store},
@@ -146,20 +146,24 @@ impl Inner {
         Ok(Outcome::Completed { body, image: None })
     }
 
-    /// Keeps the result for an hour.
+    /// Keeps the result for as long as a volatile image lives.
     async fn kept(&self, lease: &JobLease, made: &engine::Outcome) -> Result<Outcome, Trouble> {
         let key = BlobKey::Result(lease.id, lease.fence);
         let mut writer = self.ports.blobs.create(key).await.map_err(own)?;
         writer.write(&made.bytes).await.map_err(own)?;
         writer.finish().await.map_err(own)?;
-        let link = fresh_link();
-        let url = format!("{}/volatile/{}", self.settings.public_url, path(link, &made.output.name));
+        let (link, now, life) = (fresh_link(), self.now(), self.settings.image_life);
+        let media_type = media_type(made);
+        let disposition = direct_disposition(&made.output.name, media_type);
+        let direct = self.ports.blobs.address(key, Face { media_type, disposition: &disposition }, now, life);
+        let through_us = || format!("{}/volatile/{}", self.settings.public_url, path(link, &made.output.name));
+        let url = direct.map_err(own)?.unwrap_or_else(through_us);
         let image = Image {
             blob: key,
             link,
             name: made.output.name.clone(),
-            media_type: media_type(made).to_owned(),
-            expires: self.now() + self.settings.image_life,
+            media_type: media_type.to_owned(),
+            expires: now + life,
         };
         let body = response::completed(lease.id, &made.input, &made.output, &url);
         Ok(Outcome::Completed { body, image: Some(image) })

@@ -16,7 +16,8 @@ pub struct Settings {
     pub public_url: String,
     /// Pictures worked on at a time; one for each core of the machine.
     pub workers: usize,
-    /// Jobs in hand at a time, those that fetch or store included; four for each worker.
+    /// Jobs in hand at a time, those that fetch or store included; four for each worker. Each may hold a source of
+    /// [`Limits::source_bytes`](crate::Limits::source_bytes) in memory.
     pub in_hand: usize,
     /// How much may wait: 10,000 requests, and 10 GiB of uploaded sources.
     pub capacity: Capacity,
@@ -44,7 +45,7 @@ pub struct Settings {
     pub poll: Duration,
     /// How often expired things are removed; 30 s.
     pub sweep: Duration,
-    /// Notifications on their way at a time; 64.
+    /// Notifications on their way at a time; 256, so that many receivers may hang before others wait.
     pub notifications: usize,
     /// Of these, to one host; 4.
     pub notifications_per_host: usize,
@@ -74,7 +75,7 @@ impl Settings {
             lease: Duration::from_secs(30),
             poll: Duration::from_millis(250),
             sweep: Duration::from_secs(30),
-            notifications: 64,
+            notifications: 256,
             notifications_per_host: 4,
             price: Arc::new(|_| 1),
         }

@@ -7,7 +7,7 @@ use super::{
     response::{Body, Problem, Response},
     seal::random,
 };
-use crate::port::ledger::Link;
+use crate::{format::Format, port::ledger::Link};
 
 /// A fresh address: 128 random bits.
 pub(super) fn fresh_link() -> Link {
@@ -39,7 +39,7 @@ impl Inner {
         let headers = vec![
             ("Content-Type", image.media_type),
             ("Content-Length", blob.len.to_string()),
-            ("Content-Disposition", disposition(&image.name)),
+            ("Content-Disposition", disposition("inline", &image.name)),
             ("Cache-Control", format!("private, max-age={left}, immutable")),
             ("X-Content-Type-Options", "nosniff".to_owned()),
             // An SVG opened by itself is a document: it gets no scripts and nothing from elsewhere.
@@ -53,11 +53,16 @@ impl Inner {
     }
 }
 
+/// Of an image that is read from a store, which sends no policy along: an SVG is no page there.
+pub(super) fn direct_disposition(name: &str, media_type: &str) -> String {
+    disposition(if media_type == Format::Svg.media_type() { "attachment" } else { "inline" }, name)
+}
+
 /// By RFC 6266: a name that every browser reads, and the true one.
-fn disposition(name: &str) -> String {
+fn disposition(kind: &str, name: &str) -> String {
     let plain: String =
         name.chars().map(|c| if c.is_ascii_graphic() && !"\"\\%;".contains(c) || c == ' ' { c } else { '_' }).collect();
-    format!("inline; filename=\"{plain}\"; filename*=UTF-8''{}", percent_encoded(name))
+    format!("{kind}; filename=\"{plain}\"; filename*=UTF-8''{}", percent_encoded(name))
 }
 
 /// All but the unreserved characters of RFC 3986 as `%XX`.
@@ -89,9 +94,15 @@ mod tests {
     }
 
     #[test]
+    fn an_svg_in_a_store_is_no_page() {
+        assert!(direct_disposition("a.svg", "image/svg+xml").starts_with("attachment; filename=\"a.svg\""));
+        assert!(direct_disposition("a.png", "image/png").starts_with("inline; filename=\"a.png\""));
+    }
+
+    #[test]
     fn names_cannot_break_out_of_the_header() {
         assert_eq!(
-            disposition("a\"b\r\n;ü.svg"),
+            disposition("inline", "a\"b\r\n;ü.svg"),
             "inline; filename=\"a_b___\u{5f}.svg\"; filename*=UTF-8''a%22b%0D%0A%3B%C3%BC.svg"
         );
     }

@@ -1,8 +1,8 @@
 """A server of the S3 protocol that checks signatures and policies (moto), for tests/moto.rs.
 
-Prints a line of JSON: {"endpoint", "key", "secret"}, of a user who may do in the bucket `photos` of eu-west-1 what the
-documentation of `adapter::s3` asks for. Then answers every line of input, the key of an object, with a line of what is
-known of it. Ends with its input.
+Prints a line of JSON: {"endpoint", "key", "secret"}, of a user who may do in the buckets `photos` of eu-west-1 and
+`missing`, which is not there, what the documentation of `adapter::s3` asks for. Then answers every line of input, the key of
+an object, with a line of what is known of it. Ends with its input.
 """
 
 import json
@@ -23,7 +23,7 @@ POLICY = {
             "Effect": "Allow",
             "Action": ["s3:PutObject", "s3:PutObjectAcl", "s3:PutObjectTagging", "s3:GetObject", "s3:GetObjectAcl",
                        "s3:GetObjectTagging", "s3:DeleteObject"],
-            "Resource": f"arn:aws:s3:::{BUCKET}/*",
+            "Resource": [f"arn:aws:s3:::{BUCKET}/*", "arn:aws:s3:::missing/*"],
         },
         {"Effect": "Allow", "Action": "s3:ListBucket", "Resource": f"arn:aws:s3:::{BUCKET}"},
     ],

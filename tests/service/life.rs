@@ -4,9 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use lapidary::{
-    Clock,
-    adapter::memory::Served,
-    port::{Accounts, Blobs, Credentials, Fetch, Fetched, Fetcher, Jobs, Result, ledger::JobId},
+    Clock, Timestamp,
+    adapter::memory::{MemoryBlobs, Served},
+    port::{
+        Accounts, BlobKey, BlobWriter, Blobs, Credentials, Face, Fetch, Fetched, Fetcher, Jobs, OpenBlob, Result,
+        ledger::JobId,
+    },
     request::{Provider, Url},
     service::{Call, Keyring, Service, Settings},
 };
@@ -113,11 +116,61 @@ async fn an_image_lives_an_hour_and_its_record_a_week() {
     finish(running).await;
 }
 
+/// Has addresses of its own, which tell what they were asked for.
+#[derive(Debug)]
+struct Direct(Arc<MemoryBlobs>);
+
+#[async_trait]
+impl Blobs for Direct {
+    async fn create(&self, key: BlobKey) -> Result<Box<dyn BlobWriter>> {
+        self.0.create(key).await
+    }
+
+    async fn open(&self, key: BlobKey) -> Result<Option<OpenBlob>> {
+        self.0.open(key).await
+    }
+
+    fn address(&self, key: BlobKey, face: Face<'_>, now: Timestamp, life: Duration) -> Result<Option<String>> {
+        let Face { media_type, disposition } = face;
+        Ok(Some(format!("https://bucket.test/{key} {media_type} {disposition} {now:?} {life:?}")))
+    }
+
+    async fn delete(&self, key: BlobKey) -> Result<()> {
+        self.0.delete(key).await
+    }
+
+    async fn older_than(&self, before: Timestamp, max: usize) -> Result<Vec<BlobKey>> {
+        self.0.older_than(before, max).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_image_is_read_from_the_store_itself_where_that_has_addresses() {
+    let host = Host::new().await;
+    let ports = lapidary::port::Ports {
+        ledger: host.ledger.clone(),
+        blobs: Arc::new(Direct(host.blobs.clone())),
+        fetcher: host.fetcher.clone(),
+        storage: host.storage.clone(),
+        notifier: host.notifier.clone(),
+    };
+    let (keyring, settings) = (Keyring::new([1; 32], [2; 32]), Settings::new("https://images.test"));
+    let service = Service::with_clock(ports, lapidary::Engine::new(), keyring, settings, host.clock.clone());
+    let id = host.upload_picture().await.id();
+    let running = service.start();
+    host.settle().await;
+    let url = host.result(&id).await.json()["output"]["url"].as_str().unwrap().to_owned();
+    let name = "inline; filename=\"dots.png\"; filename*=UTF-8''dots.png";
+    let now = host.clock.now();
+    assert_eq!(url, format!("https://bucket.test/out-{id}.1 image/png {name} {now:?} 3600s"));
+    finish(running).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_a_dead_process_left_behind_is_swept_and_what_waits_is_not() {
     let host = Host::new().await;
     let waiting = host.upload_picture().await.id();
-    let stray = lapidary::port::BlobKey::Source(JobId::parse("01890a5d-ac96-774b-bcce-b302099a8057").unwrap());
+    let stray = BlobKey::Source(JobId::parse("01890a5d-ac96-774b-bcce-b302099a8057").unwrap());
     let mut writer = host.blobs.create(stray).await.unwrap();
     writer.write(b"x").await.unwrap();
     writer.finish().await.unwrap();

@@ -113,6 +113,47 @@ async fn gone_ends_it_until_the_host_replays_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_receiver_that_asks_to_be_left_alone_is() {
+    let host = Host::new().await;
+    let wait = Some(Duration::from_secs(600));
+    host.notifier.answer(&HOOK.into(), [Some(Answer { status: 503, retry_after: wait })]);
+    let running = host.service.start();
+    submit(&host, 0, &picture()).await;
+    told(&host, 1).await;
+    host.clock.advance(Duration::from_secs(599));
+    told(&host, 1).await;
+    host.clock.advance(Duration::from_secs(2));
+    told(&host, 2).await;
+    finish(running).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dead_host_is_tried_three_times_and_then_once_in_half_a_minute() {
+    let host = Host::with(|settings| settings.notifications_per_host = 1, 1_000).await;
+    host.notifier.answer(&HOOK.into(), [const { None }; 4]);
+    let running = host.service.start();
+    for _ in 0..6 {
+        submit(&host, 0, &picture()).await;
+    }
+    host.settle().await;
+    told(&host, 3).await;
+    host.clock.advance(Duration::from_secs(29));
+    told(&host, 3).await;
+    host.clock.advance(Duration::from_secs(2));
+    told(&host, 4).await;
+    let delivered = async || {
+        let deliveries = host.service.admin().deliveries(host.account, 10).await.unwrap();
+        deliveries.iter().filter(|delivery| delivery.state == DeliveryState::Delivered).count()
+    };
+    assert_eq!(delivered().await, 0);
+    // It has come back, and all is delivered at once.
+    host.clock.advance(Duration::from_secs(60));
+    told(&host, 10).await;
+    assert_eq!(delivered().await, 6);
+    finish(running).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn while_a_secret_is_rotated_both_sign() {
     let host = Host::new().await;
     let admin = host.service.admin();
@@ -159,13 +200,11 @@ async fn receivers_that_hang_do_not_keep_others_waiting() {
         storage: host.storage.clone(),
         notifier: notifier.clone(),
     };
-    let service = Service::with_clock(
-        ports,
-        lapidary::Engine::new(),
-        Keyring::new([1; 32], [2; 32]),
-        Settings::new("https://images.test"),
-        host.clock.clone(),
-    );
+    let mut settings = Settings::new("https://images.test");
+    // Fewer than the notifications that hang.
+    settings.notifications = 64;
+    let keyring = Keyring::new([1; 32], [2; 32]);
+    let service = Service::with_clock(ports, lapidary::Engine::new(), keyring, settings, host.clock.clone());
     for number in 0..1_000 {
         let receiver = match number % 50 {
             bad @ 0..5 => format!("hangs{bad}"),

@@ -22,7 +22,7 @@ use tokio::task::spawn_blocking;
 
 use crate::{
     clock::Timestamp,
-    port::{BlobKey, BlobWriter, Blobs, Failure, OpenBlob, Result},
+    port::{BlobKey, BlobWriter, Blobs, Face, Failure, OpenBlob, Result},
 };
 
 /// Blobs in a directory, each a file that only its owner can read. Clones are the same blobs; several processes may share a
@@ -81,6 +81,10 @@ impl Blobs for DirectoryBlobs {
             Err(error) => Err(error),
         })
         .await
+    }
+
+    fn address(&self, _: BlobKey, _: Face<'_>, _: Timestamp, _: Duration) -> Result<Option<String>> {
+        Ok(None)
     }
 
     async fn delete(&self, key: BlobKey) -> Result<()> {

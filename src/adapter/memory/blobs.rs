@@ -4,6 +4,7 @@ use std::{
     collections::BTreeMap,
     fmt,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use async_trait::async_trait;
@@ -11,7 +12,7 @@ use async_trait::async_trait;
 use super::lock;
 use crate::{
     clock::{Clock, Timestamp},
-    port::{BlobKey, BlobReader, BlobWriter, Blobs, Failure, OpenBlob, Result},
+    port::{BlobKey, BlobReader, BlobWriter, Blobs, Face, Failure, OpenBlob, Result},
 };
 
 /// Bytes of a piece at most.
@@ -54,6 +55,10 @@ impl Blobs for MemoryBlobs {
     async fn open(&self, key: BlobKey) -> Result<Option<OpenBlob>> {
         let found = lock(&self.shelf).blobs.get(&key).map(|(bytes, _)| bytes.clone());
         Ok(found.map(|bytes| OpenBlob { len: bytes.len() as u64, reader: Box::new(Reader { bytes, at: 0 }) }))
+    }
+
+    fn address(&self, _: BlobKey, _: Face<'_>, _: Timestamp, _: Duration) -> Result<Option<String>> {
+        Ok(None)
     }
 
     async fn delete(&self, key: BlobKey) -> Result<()> {

@@ -9,12 +9,13 @@ use std::{
 use async_trait::async_trait;
 use http::{HeaderMap, Method};
 use hyper::body::Bytes;
+use url::{Position, Url};
 
 use super::{
     Ask, Wire,
     answer::element,
     place::{Endpoint, Place, place},
-    sign::encode,
+    sign::{Signer, encode},
 };
 use crate::{
     adapter::http::{
@@ -22,17 +23,23 @@ use crate::{
         client::{Read, Reply},
     },
     clock::Timestamp,
-    port::{BlobKey, BlobReader, BlobWriter, Blobs, Credentials, Failure, OpenBlob, Result},
+    port::{BlobKey, BlobReader, BlobWriter, Blobs, Credentials, Face, Failure, OpenBlob, Result},
     request::Store,
 };
 
 /// Octets of one page of a listing.
 const LIST_BYTES_AT_MOST: u64 = 4 << 20;
+/// The longest that a presigned address can be good for: seven days.
+const LONGEST_LIFE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// Octets that a reader hands out at once.
 const PIECE_BYTES_AT_MOST: usize = 256 * 1024;
 
-/// A bucket for blobs alone, which nobody but the service reads and writes. A lifecycle rule that removes its objects after
-/// some days is a second net below the service's sweeps.
+/// A bucket for blobs alone, whose objects are private. A lifecycle rule is a second net below the service's sweeps; it must
+/// leave objects for longer than the longest job waits and the longest image lives, since it knows of neither:
+///
+/// ```json
+/// {"Rules": [{"ID": "lapidary", "Status": "Enabled", "Filter": {"Prefix": ""}, "Expiration": {"Days": 8}}]}
+/// ```
 #[derive(Debug, Clone)]
 pub struct Bucket {
     /// Its name.
@@ -45,6 +52,10 @@ pub struct Bucket {
     pub endpoint: Option<Endpoint>,
     /// What stands before the names of all objects; empty, or a folder with its slash.
     pub prefix: String,
+    /// Whether clients read volatile images from the bucket itself, by presigned addresses that end with the image's life, in
+    /// place of through the service. They show the ids of the access key and of the request, and begin with the endpoint's
+    /// [`public_url`](Endpoint::public_url) where it has one, to which requests must get through unchanged.
+    pub presigned: bool,
 }
 
 /// Blobs as objects of a bucket. A blob is in memory while it is written, and one PUT when it is finished: there is
@@ -81,11 +92,15 @@ impl S3Blobs {
 }
 
 impl Inner {
-    /// The address of an object, or, with an empty name, of the bucket.
-    fn url(&self, name: &str) -> Result<String> {
+    /// The addresses of an object, or, with an empty name, of the bucket.
+    fn place(&self, name: &str) -> Result<Place> {
         let Bucket { credentials, endpoint, .. } = &self.bucket;
-        let Place { upload, .. } = place(credentials.provider, endpoint.as_ref(), &self.store, name)?;
-        Ok(upload)
+        place(credentials.provider, endpoint.as_ref(), &self.store, name)
+    }
+
+    /// Where the service itself finds it.
+    fn url(&self, name: &str) -> Result<String> {
+        Ok(self.place(name)?.upload)
     }
 
     fn name(&self, key: BlobKey) -> String {
@@ -139,6 +154,24 @@ impl Blobs for S3Blobs {
         let Some(reply) = self.0.ask(Method::GET, &url, Bytes::new()).await? else { return Ok(None) };
         let len = reply.content_length().ok_or_else(|| self.0.failure("an object has no length"))?;
         Ok(Some(OpenBlob { len, reader: Box::new(Reader { reply, rest: Bytes::new() }) }))
+    }
+
+    fn address(&self, key: BlobKey, face: Face<'_>, now: Timestamp, life: Duration) -> Result<Option<String>> {
+        let Bucket { credentials, region, presigned, .. } = &self.0.bucket;
+        if !presigned || life > LONGEST_LIFE {
+            return Ok(None);
+        }
+        let permanent = self.0.place(&self.0.name(key))?.permanent;
+        let unreadable = || Failure::lasting(format!("bucket {}: its address is none", self.0.bucket.name));
+        let mut url = Url::parse(&permanent).map_err(|error| unreadable().because(error))?;
+        url.query_pairs_mut()
+            .append_pair("response-cache-control", &format!("private, max-age={}, immutable", life.as_secs()))
+            .append_pair("response-content-disposition", face.disposition)
+            .append_pair("response-content-type", face.media_type);
+        let host = url[Position::BeforeHost..Position::AfterPort].to_owned();
+        let signer = Signer { key: &credentials.key, secret: &credentials.secret, region, now };
+        signer.presign((&host, &mut url), life.as_secs());
+        Ok(Some(url.into()))
     }
 
     async fn delete(&self, key: BlobKey) -> Result<()> {

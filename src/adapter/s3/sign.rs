@@ -1,5 +1,6 @@
 //! AWS Signature Version 4 in the `Authorization` header, with the body's hash, as of
-//! <https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html>.
+//! <https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html>, and in the query of an address, as of
+//! `…/sigv4-query-string-auth.html`.
 
 use std::fmt::Write as _;
 
@@ -40,9 +41,8 @@ impl Signer<'_> {
         headers.remove(HOST);
         let (path, query) = (url.path(), canonical_query(url));
         let request = format!("{method}\n{path}\n{query}\n{canonical}\n{signed}\n{body_sha256}");
-        let scope = format!("{date}/{}/s3/aws4_request", self.region);
-        let text = format!("AWS4-HMAC-SHA256\n{time}\n{scope}\n{}", hex(&Sha256::digest(request)));
-        let signature = hex(&*hmac(&*self.signing_key(&date), &text));
+        let scope = self.scope(&date);
+        let signature = self.signature((&date, &time), &request);
         let authorization = Zeroizing::new(format!(
             "AWS4-HMAC-SHA256 Credential={}/{scope},SignedHeaders={signed},Signature={signature}",
             self.key.expose()
@@ -51,6 +51,31 @@ impl Signer<'_> {
         value.set_sensitive(true);
         headers.insert(AUTHORIZATION, value);
         Ok(())
+    }
+
+    /// Adds to `url` what lets whoever has it GET what is there, from now on for `life_s` seconds.
+    pub(super) fn presign(&self, (host, url): (&str, &mut url::Url), life_s: u64) {
+        let (date, time) = self.date_and_time();
+        url.query_pairs_mut()
+            .append_pair("X-Amz-Algorithm", "AWS4-HMAC-SHA256")
+            .append_pair("X-Amz-Credential", &format!("{}/{}", self.key.expose(), self.scope(&date)))
+            .append_pair("X-Amz-Date", &time)
+            .append_pair("X-Amz-Expires", &life_s.to_string())
+            .append_pair("X-Amz-SignedHeaders", "host");
+        let query = canonical_query(url);
+        let request = format!("GET\n{}\n{query}\nhost:{host}\n\nhost\nUNSIGNED-PAYLOAD", url.path());
+        let signature = self.signature((&date, &time), &request);
+        // As it was signed, so that no server has to agree on how blanks are written.
+        url.set_query(Some(&format!("{query}&X-Amz-Signature={signature}")));
+    }
+
+    fn scope(&self, date: &str) -> String {
+        format!("{date}/{}/s3/aws4_request", self.region)
+    }
+
+    fn signature(&self, (date, time): (&str, &str), request: &str) -> String {
+        let text = format!("AWS4-HMAC-SHA256\n{time}\n{}\n{}", self.scope(date), hex(&Sha256::digest(request)));
+        hex(&*hmac(&*self.signing_key(date), &text))
     }
 
     fn signing_key(&self, date: &str) -> Zeroizing<[u8; 32]> {
@@ -171,6 +196,23 @@ mod tests {
         ] {
             assert_eq!(signature(Method::GET, path, given, EMPTY).1, expected, "{path}");
         }
+    }
+
+    #[test]
+    fn the_documented_address_is_signed_as_documented() {
+        let (key, secret) = ("AKIAIOSFODNN7EXAMPLE".into(), "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY".into());
+        let now = Timestamp::from_millis(1_369_353_600_000);
+        let signer = Signer { key: &key, secret: &secret, region: "us-east-1", now };
+        let host = "examplebucket.s3.amazonaws.com";
+        let mut url = url::Url::parse(&format!("https://{host}/test.txt")).unwrap();
+        signer.presign((host, &mut url), 86_400);
+        assert_eq!(
+            url.as_str(),
+            "https://examplebucket.s3.amazonaws.com/test.txt?X-Amz-Algorithm=AWS4-HMAC-SHA256\
+             &X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2Faws4_request\
+             &X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-SignedHeaders=host\
+             &X-Amz-Signature=aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404"
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Against a bucket of this machine.
 
 mod judge;
+mod presigned;
 mod secrets;
 
 use judge::{BUCKET, Fault, Judge, KEY, REGION, SECRET};
@@ -208,15 +209,19 @@ async fn a_private_endpoint_is_refused_unless_it_is_open() {
     assert_eq!(failure.message, "bucket photos: must have another provider: no endpoint is configured for custom");
 }
 
-fn blobs(judge: &Judge, secret: &str) -> S3Blobs {
-    let bucket = Bucket {
+fn bucket(judge: &Judge, secret: &str) -> Bucket {
+    Bucket {
         name: BUCKET.into(),
         region: REGION.into(),
         credentials: credentials(KEY, secret),
         endpoint: Some(Endpoint::new(format!("http://127.0.0.1:{}", judge.port))),
         prefix: "blobs/".into(),
-    };
-    S3Blobs::new(&http(judge.port), bucket).unwrap()
+        presigned: false,
+    }
+}
+
+fn blobs(judge: &Judge, secret: &str) -> S3Blobs {
+    S3Blobs::new(&http(judge.port), bucket(judge, secret)).unwrap()
 }
 
 fn job(text: &str) -> JobId {

@@ -4,6 +4,7 @@ use std::{
     collections::{BTreeMap, VecDeque},
     io,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use hmac::{Hmac, KeyInit, Mac};
@@ -12,6 +13,8 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
 };
+
+use crate::clock::{Clock, SystemClock, Timestamp};
 
 pub(super) const KEY: &str = "AKIDEXAMPLE";
 pub(super) const SECRET: &str = "canary/wJalr+XUtnFEMI";
@@ -111,7 +114,12 @@ impl Judge {
     fn answer(&self, method: &str, target: &str, headers: &BTreeMap<String, String>, body: Vec<u8>) -> (u16, Vec<u8>) {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let error = |status, code: &str| (status, format!("<Error><Code>{code}</Code></Error>").into_bytes());
-        if let Err((status, xml)) = verify(method, path, query, headers, &body) {
+        let verified = if query.contains("X-Amz-Signature=") {
+            verify_presigned(method, path, query, headers)
+        } else {
+            verify(method, path, query, headers, &body)
+        };
+        if let Err((status, xml)) = verified {
             return (status, xml.into_bytes());
         }
         if !path.starts_with(&format!("/{BUCKET}/")) {
@@ -159,6 +167,57 @@ fn list(objects: &BTreeMap<String, Kept>, query: &str) -> String {
     format!("<ListBucketResult><IsTruncated>{}</IsTruncated>{more}{contents}</ListBucketResult>", left.len() > 2)
 }
 
+/// Signature Version 4 in a query, by the letter of its documentation, at this moment.
+fn verify_presigned(
+    method: &str,
+    path: &str,
+    query: &str,
+    headers: &BTreeMap<String, String>,
+) -> Result<(), (u16, String)> {
+    let denied = |code: &str| Err((403, format!("<Error><Code>{code}</Code></Error>")));
+    let (signed, signature) = query.split_once("&X-Amz-Signature=").unwrap();
+    let mut pairs: Vec<_> = signed.split('&').collect();
+    pairs.sort_unstable();
+    let signed = pairs.join("&");
+    let value = |name: &str| {
+        pairs.iter().find_map(|pair| pair.strip_prefix(name)?.strip_prefix('=')).unwrap_or_else(|| panic!("no {name}"))
+    };
+    let credential = value("X-Amz-Credential").replace("%2F", "/");
+    let Some(scope) = credential.strip_prefix(KEY).and_then(|rest| rest.strip_prefix('/')) else {
+        return denied("InvalidAccessKeyId");
+    };
+    let (date, time) = (scope.split('/').next().unwrap(), value("X-Amz-Date"));
+    assert_eq!((scope, value("X-Amz-SignedHeaders")), (format!("{date}/{REGION}/s3/aws4_request").as_str(), "host"));
+    let number = |from: usize, to: usize| time[from..to].parse::<u64>().unwrap();
+    let midnight = Timestamp::from_date(number(0, 4), number(4, 6), number(6, 8)).unwrap();
+    let begins = midnight + Duration::from_secs(number(9, 11) * 3600 + number(11, 13) * 60 + number(13, 15));
+    let life = value("X-Amz-Expires").parse().unwrap();
+    assert!((1..=604_800).contains(&life));
+    if SystemClock::new().now() >= begins + Duration::from_secs(life) {
+        return denied("AccessDenied");
+    }
+    let request = format!("{method}\n{path}\n{signed}\nhost:{}\n\nhost\nUNSIGNED-PAYLOAD", headers["host"]);
+    let text = format!("AWS4-HMAC-SHA256\n{time}\n{scope}\n{}", lower(&Sha256::digest(request)));
+    if sign(date, REGION, &text) == signature { Ok(()) } else { denied("SignatureDoesNotMatch") }
+}
+
+fn lower(octets: &[u8]) -> String {
+    octets.iter().map(|octet| format!("{octet:02x}")).collect()
+}
+
+/// By the key of `SECRET`.
+fn sign(date: &str, region: &str, text: &str) -> String {
+    let mac = |key: &[u8], text: &str| {
+        let mut mac = Hmac::<Sha256>::new_from_slice(key).unwrap();
+        mac.update(text.as_bytes());
+        mac.finalize().into_bytes().to_vec()
+    };
+    let key = [date, region, "s3", "aws4_request"]
+        .iter()
+        .fold(format!("AWS4{SECRET}").into_bytes(), |key, part| mac(&key, part));
+    lower(&mac(&key, text))
+}
+
 /// Signature Version 4 by the letter of its documentation.
 fn verify(
     method: &str,
@@ -185,7 +244,6 @@ fn verify(
         let xml = format!("<Error><Code>AuthorizationHeaderMalformed</Code><Region>{REGION}</Region></Error>");
         return Err((400, xml));
     }
-    let lower = |octets: &[u8]| octets.iter().map(|octet| format!("{octet:02x}")).collect::<String>();
     let hash = lower(&Sha256::digest(body));
     if headers["x-amz-content-sha256"] != hash {
         return denied(400, "XAmzContentSHA256Mismatch");
@@ -209,13 +267,5 @@ fn verify(
         headers["x-amz-date"],
         lower(&Sha256::digest(request))
     );
-    let mac = |key: &[u8], text: &str| {
-        let mut mac = Hmac::<Sha256>::new_from_slice(key).unwrap();
-        mac.update(text.as_bytes());
-        mac.finalize().into_bytes().to_vec()
-    };
-    let key = [date, region, "s3", "aws4_request"]
-        .iter()
-        .fold(format!("AWS4{SECRET}").into_bytes(), |key, part| mac(&key, part));
-    if lower(&mac(&key, &text)) == field("Signature") { Ok(()) } else { denied(403, "SignatureDoesNotMatch") }
+    if sign(date, region, &text) == field("Signature") { Ok(()) } else { denied(403, "SignatureDoesNotMatch") }
 }
