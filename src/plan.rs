@@ -99,7 +99,7 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, models: &Mod
     refuse_what_no_codec_does(info, format, recompressed, moves, codecs)?;
     let as_encoded = request.output.encoding.is_none() || info.interlaced.is_none_or(|stored| stored == interlaced);
     let around_faces = CAN_LOOK && resize.map_or(Ok(false), |resize| resize.needs_faces(width, height))?;
-    let faces = (around_faces || enhanced.face.is_some()).then(|| Sought::by(request));
+    let faces = (around_faces || enhanced.face.is_some()).then(|| Sought::by(request, around_faces));
     let mut decode = DecodeOptions::default();
     if drawn {
         decode.exactly = Some(resize.map_or(Ok((width, height)), |resize| resize.draw_exactly(width, height))?);

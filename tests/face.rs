@@ -17,6 +17,11 @@ fn astronaut() -> RgbImage {
 /// The square from her brows to her chin: left, top, side.
 const FACE: (f64, f64, f64) = (113.0, 70.0, 97.0);
 
+/// Little but her head, 160 x 160.
+fn small() -> RgbImage {
+    imageops::crop_imm(&astronaut(), 80, 30, 160, 160).to_image()
+}
+
 /// What both cover as a share of what either covers.
 fn overlap(found: FaceBox, (left, top, side): (f64, f64, f64)) -> f64 {
     let along = |from: u32, length: u32, other: f64| {
@@ -87,7 +92,7 @@ fn where_there_is_no_face_none_is_found_nothing_changes_and_a_warning_says_so() 
 
 #[test]
 fn zero_is_only_an_optimisation_and_looks_for_nothing() {
-    let source = png(&astronaut());
+    let source = png(&small());
     let (zero, plain) = (process(&source, r#"{"face": {"strength": 0}}"#), process(&source, "{}"));
     assert_eq!(zero.bytes, plain.bytes);
     assert_eq!((zero.input.faces, zero.output.warnings), (None, plain.output.warnings));
@@ -131,7 +136,7 @@ fn panorama(left: i64) -> RgbImage {
 
 #[test]
 fn gravity_crops_around_the_face_and_smart_does_not_lose_it() {
-    for left in [0i64, 440, 880] {
+    for left in [0i64, 440] {
         let source = png(&panorama(left));
         for gravity in ["face", "faces", "smart"] {
             let json = format!(
@@ -168,7 +173,7 @@ fn without_a_face_gravity_is_smart_and_a_warning_says_so() {
 
 #[test]
 fn faces_are_not_looked_for_where_nothing_depends_on_them() {
-    let source = png(&astronaut());
+    let source = png(&small());
     for resize in [
         r#"{"width": 100, "gravity": "face"}"#,
         r#"{"width": 100, "height": 100, "mode": "fit", "gravity": "face"}"#,
@@ -189,13 +194,13 @@ fn boxes_are_those_of_the_input_whatever_size_it_is_decoded_at() {
 
 #[test]
 fn faces_come_after_light_and_tone_and_before_resizing() {
-    let mut dark = astronaut();
+    let mut dark = small();
     dark.pixels_mut().for_each(|pixel| pixel.0 = pixel.0.map(|sample| sample / 3));
     let source = png(&dark);
     let then = |first: &DynamicImage, rest: &str| lossless(&file(first, Format::Png), rest);
     let toned = then(&lossless(&source, r#""light": true"#), r#""tone": {"contrast": 20}"#);
-    let small = then(&then(&toned, r#""face": true"#), r#""resize": {"width": 160}"#);
-    let all = r#""resize": {"width": 160}, "face": true, "tone": {"contrast": 20}, "light": true"#;
+    let small = then(&then(&toned, r#""face": true"#), r#""resize": {"width": 80}"#);
+    let all = r#""resize": {"width": 80}, "face": true, "tone": {"contrast": 20}, "light": true"#;
     assert_eq!(lossless(&source, all), small);
 }
 

@@ -1,8 +1,10 @@
 //! Operations: pixels to pixels, one file each, chained in the order of the interface.
 
+mod blocks;
 mod chain;
 mod denoise;
 mod face;
+mod field;
 mod flatten;
 mod guided;
 mod light;

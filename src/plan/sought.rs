@@ -15,9 +15,9 @@ pub(crate) struct Sought {
 }
 
 impl Sought {
-    pub(super) fn by(request: &Request) -> Self {
-        let by_gravity =
-            request.resize.as_ref().is_some_and(|resize| matches!(resize.gravity, Gravity::Face | Gravity::Faces));
+    pub(super) fn by(request: &Request, around: bool) -> Self {
+        let by_gravity = around
+            && request.resize.as_ref().is_some_and(|resize| matches!(resize.gravity, Gravity::Face | Gravity::Faces));
         let without = match (request.face.is_some_and(|face| face.strength > 0), by_gravity) {
             (true, true) => {
                 Some("no face was found: none is enhanced, and the picture is cropped as by the gravity \"smart\"")

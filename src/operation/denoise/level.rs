@@ -1,6 +1,11 @@
-//! How much noise there is, by brightness and channel.
+//! How much noise there is, by brightness and channel, and how much JPEG.
 
-use crate::picture::Layout;
+use crate::{
+    control::Run,
+    error::Result,
+    operation::{blocks::blocks, field::Field},
+    picture::Layout,
+};
 
 /// Sides of the blocks that are looked at.
 const BLOCK: usize = 8;
@@ -8,13 +13,16 @@ const BLOCK: usize = 8;
 const CLASSES: usize = 8;
 /// A class of fewer blocks tells nothing.
 const FEW: usize = 16;
-/// No sample moves further than so many times the noise of its brightness. Noise itself seldom goes beyond three; artefacts
-/// of JPEG are larger along edges than in plain areas, by which they are measured.
-const REACH: f32 = 6.0;
+/// Standard deviations, in codes of 8 bits: noise of the first is the grain of a good picture, which stays, and from the
+/// second on all of it goes.
+const NOISE: (f32, f32) = (2.0, 5.0);
+/// Codes by which the edges of blocks stand out: up to the first there are none (pictures without JPEG have 0.1 at most, of
+/// quality 95 mostly 0.2, of 80 0.8, of 40 1.5), and from the second on all artefacts go.
+const BLOCKS: (f32, f32) = (0.1, 1.0);
 
-/// How far samples may be moved, in codes of 16 bits, by class of brightness and channel.
+/// The share of what a network takes for noise that is to go, by class of brightness and channel.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Levels([[f32; 3]; CLASSES]);
+pub(super) struct Shares([[f32; 3]; CLASSES]);
 
 /// What one block says.
 struct Seen {
@@ -24,10 +32,12 @@ struct Seen {
     removed: [f32; 3],
 }
 
-impl Levels {
-    /// Measures what a network took for noise in the plainest quarter of the blocks of every brightness. What it takes
-    /// away elsewhere beyond that is not noise, but texture that it mistook. Samples are of 16 bits, alpha among them.
-    pub(super) fn of(noisy: &[u16], clean: &[u16], layout: Layout) -> Self {
+impl Shares {
+    /// Measures what a network took for noise in the plainest quarter of the blocks of every brightness: where that is little,
+    /// what it takes away elsewhere is texture that it mistook. Pictures that have been through JPEG are told by their blocks.
+    /// Samples are of 16 bits, alpha among them.
+    pub(super) fn of(noisy: &[u16], clean: &[u16], layout: Layout, run: Run<'_>) -> Result<Self> {
+        let coded = slope(blocks(&luma(noisy, layout), run)?, BLOCKS);
         let mut classes: [Vec<Seen>; CLASSES] = Default::default();
         let (width, height) = (layout.width as usize, layout.height as usize);
         for top in (0..height / BLOCK).map(|row| row * BLOCK) {
@@ -45,7 +55,8 @@ impl Levels {
             let median = |channel: usize| {
                 let mut squares: Vec<f32> = class.iter().map(|seen| seen.removed[channel]).collect();
                 squares.sort_by(f32::total_cmp);
-                REACH * squares[squares.len() / 2].sqrt()
+                let share = slope(squares[squares.len() / 2].sqrt() / 257.0, NOISE);
+                coded.max(share * share * (3.0 - 2.0 * share))
             };
             Some([median(0), median(1), median(2)])
         });
@@ -54,17 +65,33 @@ impl Levels {
             (0..CLASSES).filter(|&class| known[class].is_some()).min_by_key(by_distance).and_then(|class| known[class])
         };
         // A picture too small to tell is left to the network.
-        Self(std::array::from_fn(|class| nearest(class).unwrap_or([f32::INFINITY; 3])))
+        Ok(Self(std::array::from_fn(|class| nearest(class).unwrap_or([1.0; 3]))))
     }
 
-    /// How far a sample of `channel` may be moved where the brightness is that of `code`.
-    pub(super) fn limit(&self, code: u16, channel: usize) -> f32 {
+    /// The share where the brightness is that of `code`.
+    pub(super) fn at(&self, code: u16, channel: usize) -> f32 {
         // Between the middles of the classes.
         let place = (f32::from(code) / 65_536.0 * CLASSES as f32 - 0.5).clamp(0.0, (CLASSES - 1) as f32);
         let class = (place as usize).min(CLASSES - 2);
         let (low, high) = (self.0[class][channel], self.0[class + 1][channel]);
-        if low == high { low } else { low + (high - low) * (place - class as f32) }
+        low + (high - low) * (place - class as f32)
     }
+}
+
+/// 0 up to the first, 1 from the second on.
+fn slope(value: f32, (from, to): (f32, f32)) -> f32 {
+    ((value - from) / (to - from)).clamp(0.0, 1.0)
+}
+
+/// In codes of 8 bits, by the weights of JPEG.
+fn luma(samples: &[u16], layout: Layout) -> Field {
+    let mut luma = Field::new(layout.width as usize, layout.height as usize);
+    for (luma, pixel) in luma.values.iter_mut().zip(samples.chunks_exact(layout.channels.count())) {
+        let code = |channel: usize| f32::from(pixel[channel]) / 257.0;
+        let gray = layout.channels.is_gray();
+        *luma = if gray { code(0) } else { 0.299 * code(0) + 0.587 * code(1) + 0.114 * code(2) };
+    }
+    luma
 }
 
 /// The class of a block and what it says. Brightness is that of the first channel of grey, and of green.
@@ -87,7 +114,10 @@ fn block(noisy: &[u16], clean: &[u16], layout: Layout, left: usize, top: usize) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::picture::{Channels, Depth};
+    use crate::{
+        Limits, Unattended,
+        picture::{Channels, Depth},
+    };
 
     fn layout() -> Layout {
         Layout { width: 128, height: 64, channels: Channels::Rgb, depth: Depth::Sixteen }
@@ -103,33 +133,60 @@ mod tests {
         (noisy.collect(), clean)
     }
 
+    fn shares(noisy: &[u16], clean: &[u16], layout: Layout) -> Shares {
+        let limits = Limits::default();
+        Shares::of(noisy, clean, layout, Run { limits: &limits, control: &Unattended }).unwrap()
+    }
+
     #[test]
     fn noise_is_measured_by_brightness() {
-        let (noisy, clean) = pair(1000, 200);
-        let levels = Levels::of(&noisy, &clean, layout());
+        // Six codes of eight bits, and one.
+        let (noisy, clean) = pair(6 * 257, 257);
+        let shares = shares(&noisy, &clean, layout());
         for channel in 0..3 {
-            assert_eq!(levels.limit(10_000, channel), 6_000.0);
-            assert_eq!(levels.limit(50_000, channel), 1_200.0);
-            let between = levels.limit(30_000, channel);
-            assert!((1_200.0..6_000.0).contains(&between), "{between}");
+            assert_eq!((shares.at(10_000, channel), shares.at(60_000, channel)), (1.0, 0.0));
+            let between = shares.at(32_000, channel);
+            assert!(between > 0.0 && between < 1.0, "{between}");
         }
     }
 
     #[test]
-    fn a_clean_picture_has_no_noise_and_a_tiny_one_no_limit() {
+    fn more_noise_goes_rather() {
+        let share = |codes: i32| {
+            let (noisy, clean) = pair(codes * 257, codes * 257);
+            shares(&noisy, &clean, layout()).at(10_000, 1)
+        };
+        assert_eq!((share(0), share(2), share(5)), (0.0, 0.0, 1.0));
+        assert!(share(3) < share(4) && share(3) > 0.0);
+    }
+
+    #[test]
+    fn a_tiny_picture_is_left_to_the_network() {
         let (_, clean) = pair(0, 0);
-        assert_eq!(Levels::of(&clean, &clean, layout()).limit(30_000, 1), 0.0);
         let tiny = Layout { width: 7, height: 7, ..layout() };
-        assert_eq!(Levels::of(&clean, &clean, tiny).limit(30_000, 1), f32::INFINITY);
+        assert_eq!(shares(&clean[..147], &clean[..147], tiny).at(30_000, 1), 1.0);
     }
 
     #[test]
     fn what_is_taken_from_texture_is_not_counted() {
-        let (noisy, mut clean) = pair(100, 100);
+        let (noisy, mut clean) = pair(0, 0);
         // Half of the blocks are full of detail, of which much was taken.
         for (i, sample) in clean.iter_mut().enumerate().filter(|(i, _)| i / (128 * 3) < 32) {
             *sample += if i % 2 == 0 { 5_000 } else { 0 };
         }
-        assert_eq!(Levels::of(&noisy, &clean, layout()).limit(10_000, 0), 600.0);
+        assert_eq!(shares(&noisy, &clean, layout()).at(10_000, 0), 0.0);
+    }
+
+    #[test]
+    fn blocks_of_jpeg_go_where_there_is_no_noise() {
+        let (clean, _) = pair(0, 0);
+        let mut blocky = clean.clone();
+        // Every other block is lighter by three codes.
+        for (i, sample) in blocky.iter_mut().enumerate() {
+            let (x, y) = (i / 3 % 128, i / 3 / 128);
+            *sample += if (x / 8 + y / 8) % 2 == 0 { 3 * 257 } else { 0 };
+        }
+        assert_eq!(shares(&blocky, &blocky, layout()).at(10_000, 0), 1.0);
+        assert_eq!(shares(&clean, &clean, layout()).at(10_000, 0), 0.0);
     }
 }

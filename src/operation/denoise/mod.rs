@@ -4,7 +4,7 @@ mod level;
 
 use std::sync::{Arc, OnceLock};
 
-use level::Levels;
+use level::Shares;
 
 use super::{Apply, Model, Operation, network};
 use crate::{
@@ -14,8 +14,8 @@ use crate::{
 };
 
 /// Noise and JPEG artefacts are removed by a network that was trained to tell by itself how much of them there is in every
-/// place. How much noise there is, by brightness and channel, is measured in the plainest parts of the first frame, and
-/// nothing is moved much further than that. Alpha stays.
+/// place. How much noise there is, by brightness and channel, is measured in the plainest parts of the first frame, and so
+/// are the blocks of JPEG: what is only the grain of a good picture stays. Alpha stays.
 #[derive(Debug, Clone)]
 pub struct Denoise {
     /// 0 (nothing changes) to 100. Up to 50 it is how many fiftieths of what the network takes for noise are removed; above,
@@ -37,7 +37,7 @@ impl Denoise {
 #[derive(Debug)]
 struct Prepared {
     denoise: Denoise,
-    levels: OnceLock<Levels>,
+    shares: OnceLock<Shares>,
 }
 
 impl Operation for Denoise {
@@ -50,7 +50,7 @@ impl Operation for Denoise {
     }
 
     fn prepare(&self, _: &Picture, _: Run<'_>) -> Result<Box<dyn Apply>> {
-        Ok(Box::new(Prepared { denoise: self.clone(), levels: OnceLock::new() }))
+        Ok(Box::new(Prepared { denoise: self.clone(), shares: OnceLock::new() }))
     }
 }
 
@@ -70,21 +70,27 @@ impl Apply for Prepared {
 }
 
 impl Prepared {
-    /// `fiftieths` of what the network takes for noise, within what noise there is, are removed. In 16 bits.
+    /// `fiftieths` of what the network takes for noise, as far as there is noise, are removed. In 16 bits.
     fn once(&self, picture: Picture, fiftieths: u8, run: Run<'_>) -> Result<Picture> {
         let layout = picture.layout();
         let mut cleaned = network::pass(&*self.denoise.model, &picture, run)?.into_sixteen();
         let noisy = picture.into_sixteen();
-        let levels = self.levels.get_or_init(|| Levels::of(&noisy, &cleaned, layout));
+        let shares = match self.shares.get() {
+            Some(shares) => shares,
+            None => {
+                let shares = Shares::of(&noisy, &cleaned, layout, run)?;
+                self.shares.get_or_init(|| shares)
+            }
+        };
         let (colours, bright) = if layout.channels.is_gray() { (1, 0) } else { (3, 1) };
         let count = layout.channels.count();
         for (clean, noisy) in cleaned.chunks_exact_mut(count).zip(noisy.chunks_exact(count)) {
             let brightness = clean[bright];
             for (channel, (clean, &noisy)) in clean.iter_mut().zip(noisy).enumerate() {
                 if channel < colours {
-                    let limit = levels.limit(brightness, channel);
-                    let removed = (f32::from(noisy) - f32::from(*clean)).clamp(-limit, limit);
-                    *clean = (f32::from(noisy) - removed * f32::from(fiftieths) / 50.0 + 0.5) as u16;
+                    let share = shares.at(brightness, channel) * f32::from(fiftieths) / 50.0;
+                    let removed = (f32::from(noisy) - f32::from(*clean)) * share;
+                    *clean = (f32::from(noisy) - removed + 0.5) as u16;
                 } else {
                     *clean = noisy;
                 }

@@ -7,11 +7,8 @@
 //! What is coarser than a block is cleaned at half the size (N. Pierazzo, J.-M. Morel and G. Facciolo, *Multi-Scale DCT
 //! Denoising*, IPOL 2017).
 
-use super::{
-    cosine::{Block, backward, forward},
-    field::Field,
-};
-use crate::{control::Run, error::Result};
+use super::cosine::{Block, backward, forward};
+use crate::{control::Run, error::Result, operation::field::Field};
 
 /// Standard deviation of noise by frequency, in codes.
 pub(super) type Noise = Block;

@@ -3,7 +3,6 @@
 mod by_model;
 mod cosine;
 mod denoise;
-mod field;
 mod measure;
 mod sharpen;
 mod skin;
@@ -12,10 +11,13 @@ use std::fmt::Debug;
 
 pub use by_model::RestoreByModel;
 use cosine::Block;
-use field::Field;
 use sharpen::Care;
 
-use crate::{control::Run, error::Result};
+use crate::{
+    control::Run,
+    error::Result,
+    operation::{blocks::blocks, field::Field},
+};
 
 /// A face and what is around it.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,7 +97,7 @@ struct Damage {
 
 impl Damage {
     fn of(luma: &Field, run: Run<'_>) -> Result<Self> {
-        let blocks = measure::blocks(luma, run)?;
+        let blocks = blocks(luma, run)?;
         let coded = blocks > BLOCKS.1;
         let noise = measure::noise(luma, FLOORS[usize::from(coded)], run)?;
         let noise = noise.map(|row| row.map(|value| if coded { CODED * value } else { value }));

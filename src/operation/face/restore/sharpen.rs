@@ -1,7 +1,10 @@
 //! Blur taken back.
 
-use super::field::{Field, gaussian};
-use crate::{control::Run, error::Result};
+use crate::{
+    control::Run,
+    error::Result,
+    operation::field::{Field, gaussian},
+};
 
 /// The largest blur that is taken back, in pixels: beyond it there is nothing left to find.
 const LARGEST: f32 = 1.8;

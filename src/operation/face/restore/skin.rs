@@ -1,13 +1,11 @@
 //! Light and evenness of a face.
 
-use super::{
-    Crop,
-    field::{Field, gaussian},
-};
+use super::Crop;
 use crate::{
     control::Run,
     error::Result,
     operation::{
+        field::{Field, gaussian},
         shoulder::Shoulder,
         stops::{exp2, log2},
     },
