@@ -26,16 +26,17 @@ def halved(picture):
 
 
 def photographed(picture, random):
-    """Halved as pictures on the web have been: some blur, any filter, some noise, JPEG of quality 30 to 95."""
+    """Halved as pictures on the web have been: a little blur, any filter, a little noise, JPEG of quality 30 to 95, more often
+    high than low."""
     image = Image.fromarray(picture)
-    if random.random() < 0.5:
-        image = image.filter(ImageFilter.GaussianBlur(random.uniform(0.2, 1.2)))
+    if random.random() < 0.3:
+        image = image.filter(ImageFilter.GaussianBlur(random.uniform(0.2, 0.9)))
     image = image.resize((image.width // 2, image.height // 2), FILTERS[random.integers(4)])
     small = np.asarray(image)
-    if random.random() < 0.4:
-        small = rounded(small + random.normal(0, random.uniform(0, 10), small.shape))
-    if random.random() < 0.8:
-        small = jpeg(small, random.integers(30, 96), random)
+    if random.random() < 0.25:
+        small = rounded(small + random.normal(0, random.uniform(0, 6), small.shape))
+    if random.random() < 0.85:
+        small = jpeg(small, 95 - 65 * random.random() ** 1.5, random)
     return small
 
 
