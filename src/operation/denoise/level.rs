@@ -41,6 +41,7 @@ impl Shares {
         let mut classes: [Vec<Seen>; CLASSES] = Default::default();
         let (width, height) = (layout.width as usize, layout.height as usize);
         for top in (0..height / BLOCK).map(|row| row * BLOCK) {
+            run.check()?;
             for left in (0..width / BLOCK).map(|column| column * BLOCK) {
                 let (class, seen) = block(noisy, clean, layout, left, top);
                 classes[class].push(seen);

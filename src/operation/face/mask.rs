@@ -4,6 +4,7 @@ use super::{Crop, Place};
 use crate::{
     control::Run,
     error::Result,
+    operation::field::checked,
     picture::{Layout, Picture, Samples},
 };
 
@@ -179,8 +180,4 @@ impl Change {
         let row = |y: usize| mixed(self.pixels[y * self.width + left], self.pixels[y * self.width + right], across);
         mixed(row(above), row(below), down)
     }
-}
-
-fn checked(y: usize, run: Run<'_>) -> Result<()> {
-    if y.is_multiple_of(32) { run.check() } else { Ok(()) }
 }

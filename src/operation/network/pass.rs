@@ -13,7 +13,8 @@ use crate::{
 const LUMA: [f32; 3] = [0.299, 0.587, 0.114];
 
 /// The picture through `model`, in 16 bits and with the same channels. Grey pictures stay grey, whatever the model makes of
-/// them. Alpha goes through the model as a grey picture of its own, and stays as it is where it is the same all around.
+/// them. Alpha that is enlarged goes through the model as a grey picture of its own, and stays as it is where it is the same all
+/// around; other alpha stays.
 pub(in super::super) fn pass(model: &dyn Model, picture: &Picture, run: Run<'_>) -> Result<Picture> {
     let scale = model.shape().scale;
     let layout = picture.layout();
@@ -45,7 +46,12 @@ pub(in super::super) fn pass(model: &dyn Model, picture: &Picture, run: Run<'_>)
     if opaque && channels.has_alpha() {
         samples.iter_mut().skip(channels.count() - 1).step_by(channels.count()).for_each(|alpha| *alpha = u16::MAX);
     }
-    if !opaque {
+    if !opaque && scale == 1 {
+        let places = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+        for (pixel, (x, y)) in samples.chunks_exact_mut(channels.count()).zip(places) {
+            pixel[channels.count() - 1] = code(seen.alpha(x, y));
+        }
+    } else if !opaque {
         let mut alphas = |left: u32, top: u32, tile: &Raster| {
             for (y, row) in (top..).zip(tile.rows()) {
                 let at = (y as usize * width as usize + left as usize) * channels.count();
