@@ -18,6 +18,9 @@ use crate::{
 
 /// Score gained when errors count twice as much, in the median of pictures.
 const SLOPE: f64 = 9.0;
+/// Knobs as far apart as this tell a picture's own slope, which is this at the least.
+const APART: f64 = 0.2;
+const FLATTEST: f64 = 1.0;
 /// The binary logarithm of the weight of errors to begin with.
 const FIRST: f64 = -2.0;
 
@@ -44,12 +47,26 @@ pub(super) fn search(
     let aim = match part {
         Some((part, reference)) => {
             let spectrum = Spectrum::of_blocks(&part);
-            let found = solve(aim, |knob| trial(&spectrum, reference, knob))?;
+            let mut seen = Vec::new();
+            let found = solve(aim, |knob| {
+                let tried = trial(&spectrum, reference, knob)?;
+                seen.push((tried.knob, tried.score));
+                Ok(tried)
+            })?;
             let left = target + SLACK / 2.0 + BANDS_BIAS - found.score;
-            Aim { first: found.knob + left / SLOPE, trials: 3, ..aim }
+            let slope = slope(&seen);
+            Aim { first: found.knob + left / slope, trials: 3, slope, ..aim }
         }
         None => aim,
     };
     let spectrum = Spectrum::of_blocks(&blocks);
     solve(aim, |knob| trial(&spectrum, reference, knob))
+}
+
+/// The slope between the first and the last of the trials, knobs and scores, if they lie apart.
+fn slope(seen: &[(f64, f64)]) -> f64 {
+    match seen {
+        [(from, before), .., (to, after)] if (to - from).abs() > APART => ((after - before) / (to - from)).max(FLATTEST),
+        _ => SLOPE,
+    }
 }
