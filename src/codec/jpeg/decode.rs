@@ -78,10 +78,10 @@ fn is_simple(frame: &Frame, scans: usize) -> bool {
     (frame.progressive || scans == 1) && scans <= ZUNE_SCANS && work <= ZUNE_WORK
 }
 
-/// The least of 1, 2, 4 and 8 eighths that keeps both sides at or above `least`; 8 if none does.
+/// The least of 1 to 4 and 8 eighths that keeps both sides at or above `least`; 8 if none does.
 fn reduction((width, height): (u32, u32), least: (u32, u32)) -> u32 {
     let keeps = |eighths: &u32| (width * eighths).div_ceil(8) >= least.0 && (height * eighths).div_ceil(8) >= least.1;
-    [1, 2, 4].into_iter().find(keeps).unwrap_or(8)
+    [1, 2, 3, 4].into_iter().find(keeps).unwrap_or(8)
 }
 
 /// `None` if the decoder refuses a file that is known to be sound.
@@ -328,7 +328,8 @@ mod tests {
         };
         assert_eq!(size((13, 8)), (13, 8));
         assert_eq!(size((14, 8)), (25, 15));
-        assert_eq!(size((25, 16)), (50, 30));
+        assert_eq!(size((25, 16)), (38, 23));
+        assert_eq!(size((38, 24)), (50, 30));
         assert_eq!(size((51, 1)), (100, 60));
         assert_eq!(size((1000, 1000)), (100, 60));
     }
