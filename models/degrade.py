@@ -73,16 +73,16 @@ def camera(picture, random):
 
 
 def noisy(picture, random):
-    """Four in ten with white noise of sigma 0 to 55, one and a half as from a camera, nearly four through JPEG of quality 8 to
-    95, more often low than high, the rest clean; one and a half in ten are grey."""
-    grey = random.random() < 0.15
+    """Three and a half in ten with white noise of sigma 0 to 55, one as from a camera, nearly five through JPEG of quality 8 to
+    95, more often low than high, the rest clean; three in ten are grey."""
+    grey = random.random() < 0.3
     if grey:
         picture = np.repeat(np.asarray(Image.fromarray(picture).convert("L"))[..., None], 3, 2)
     kind = random.random()
-    if kind < 0.4:
+    if kind < 0.35:
         spread = random.normal(0, random.uniform(0, 55), picture[..., : 1 if grey else 3].shape)
         return rounded(picture + spread), picture
-    if kind < 0.55 and not grey:
+    if kind < 0.45 and not grey:
         return camera(picture, random), picture
     if kind < 0.92:
         light = picture
