@@ -136,6 +136,7 @@ fn mark_of(mark: &str, goal: Goal, rest: &str) -> bool {
 }
 
 /// One source on its way.
+#[derive(Clone, Copy)]
 struct Work<'a> {
     #[cfg_attr(not(feature = "svg"), allow(dead_code, reason = "for its fonts"))]
     engine: &'a Engine,
@@ -164,9 +165,18 @@ impl Work<'_> {
         let mut frames = self.processed(&metadata)?;
         let converted = frames.converted();
         let stores_it = self.plan.stores_picture() && converted == Converted::Untouched;
-        let mut done = match self.plan.moves {
-            true => self.moving(&mut frames, stores_it)?,
-            false => self.still(&mut frames, stores_it)?,
+        let looked_at = !self.plan.moves || self.plan.otherwise.is_some();
+        let first = looked_at.then(|| self.first(&mut frames)).transpose()?;
+        if let Some(plan) = self.plan.otherwise.as_deref().filter(|plan| frames.steps() == plan.chain.len()) {
+            drop((first, frames));
+            let mut done = Work { plan, ..*self }.do_it()?;
+            done.warnings.extend(self.without_faces());
+            return Ok(done);
+        }
+        self.run.control.stage(Stage::Optimise, 0.3);
+        let mut done = match first.filter(|_| !self.plan.moves) {
+            Some(picture) => self.optimised(&picture, stores_it)?,
+            None => self.moving(&mut frames, stores_it)?,
         };
         let kept = metadata.kept(self.plan.keep, false);
         done.bytes = self.marked(self.plan.format, &done.bytes, kept, self.plan.goal)?;
@@ -174,9 +184,7 @@ impl Work<'_> {
             let ignored = "the embedded profile does not fit the picture and was ignored";
             done.warnings.insert(0, ignored.to_owned());
         }
-        if let Some(without) = self.plan.faces.as_ref().filter(|sought| sought.faces.found().is_empty()) {
-            done.warnings.extend(without.without.map(str::to_owned));
-        }
+        done.warnings.extend(self.without_faces());
         if self.info.frames > 1 && !self.plan.moves {
             done.warnings.push(format!("{} holds one frame: the first of {}", self.plan.format, self.info.frames));
         }
@@ -222,14 +230,14 @@ impl Work<'_> {
         Ok(done)
     }
 
-    fn still(&self, frames: &mut Processed<'_>, stores_it: bool) -> Result<Optimised> {
-        let picture = self.first(frames)?;
-        self.run.control.stage(Stage::Optimise, 0.3);
-        self.optimised(&picture, stores_it)
+    /// What to say where faces were looked for and there are none.
+    fn without_faces(&self) -> Option<String> {
+        let sought = self.plan.faces.as_ref().filter(|sought| sought.faces.found().is_empty())?;
+        sought.without.map(str::to_owned)
     }
 
     fn moving(&self, frames: &mut Processed<'_>, stores_it: bool) -> Result<Optimised> {
-        self.run.control.stage(Stage::Optimise, 0.3);
+        frames.restart()?;
         let task = Moving {
             codecs: self.codecs,
             format: self.plan.format,

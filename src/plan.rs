@@ -42,6 +42,8 @@ pub(crate) struct Plan {
     pub faces: Option<Sought>,
     /// Metadata that survives.
     pub keep: Keep,
+    /// What is done instead where no step has found anything to do: the same without those that may find nothing.
+    pub otherwise: Option<Box<Plan>>,
     /// Trained networks work on pixels.
     pub by_network: bool,
     /// The result is an animation, or of a format that is made for them; otherwise the first frame is all.
@@ -90,6 +92,9 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, models: &Mod
     let progressive =
         request.output.encoding.map_or(format == Format::Jpeg, |encoding| encoding == Encoding::Progressive);
     let interlaced = progressive && !moves;
+    let otherwise = (resize.is_none() && enhanced.may_find_nothing() && format == info.format).then(|| {
+        plan(&Request { light: None, face: None, ..request.clone() }, info, codecs, models, run).map(Box::new)
+    });
     let pixels_only_encoded = resize.is_none() && enhanced.is_none() && format == info.format;
     let frames = if moves { info.frames } else { 1 };
     let pixels = u64::from(info.width).saturating_mul(info.height.into()).saturating_mul(frames.into());
@@ -114,7 +119,7 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, models: &Mod
     }
     // Sizes come from the whole source, whatever size it is decoded at.
     let settled = resize.map(|resize| resize.settled(width, height)).transpose()?;
-    let mut chain = chain(info.orientation, enhanced, faces.as_ref(), settled, models);
+    let mut chain = chain(info.orientation, enhanced, faces.as_ref(), settled);
     if format == Format::Jpeg && (info.alpha || resize.is_some_and(|resize| resize.background[3] < u8::MAX)) {
         chain.push(Flatten { ground: ground(request) });
     }
@@ -136,6 +141,7 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, models: &Mod
         chain,
         faces,
         keep: keep(&request.output.metadata),
+        otherwise: otherwise.transpose()?,
         by_network,
         moves,
         pixels_only_encoded,
@@ -146,13 +152,7 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, models: &Mod
 }
 
 /// The steps in the order of the interface.
-fn chain(
-    orientation: Orientation,
-    enhanced: Enhanced,
-    faces: Option<&Sought>,
-    resize: Option<Resize>,
-    models: &Models,
-) -> Chain {
+fn chain(orientation: Orientation, enhanced: Enhanced, faces: Option<&Sought>, resize: Option<Resize>) -> Chain {
     let Enhanced { denoise, light, tone, face, upscale, sharpen } = enhanced;
     let mut chain = Chain::default();
     chain.push_some((orientation != Orientation::Upright).then_some(Orient(orientation)));
@@ -163,8 +163,8 @@ fn chain(
     // After what makes them easier to see.
     chain.push_some(faces.cloned().map(LookForFaces));
     if let (Some(faces), Some(face)) = (faces, face) {
-        let (faces, restorer) = (faces.clone(), Arc::clone(&models.face));
-        chain.push(Face { strength: face.strength, largest: face.target == FaceTarget::Largest, faces, restorer });
+        let (strength, largest) = (face.asked.strength, face.asked.target == FaceTarget::Largest);
+        chain.push(Face { strength, largest, faces: faces.clone(), restorer: face.restorer() });
     }
     chain.push_some(upscale);
     match (faces, resize) {
@@ -208,6 +208,7 @@ fn plan_vector(request: &Request, info: &Info, run: Run<'_>) -> Result<Plan> {
         chain: Chain::default(),
         faces: None,
         keep: keep(&request.output.metadata),
+        otherwise: None,
         by_network: false,
         moves: false,
         pixels_only_encoded: frame.is_none(),

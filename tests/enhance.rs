@@ -89,4 +89,9 @@ fn a_well_lit_picture_keeps_its_pixels_under_light() {
     let lit = RgbImage::from_fn(90, 60, |x, y| Rgb([(x * 2 + 60) as u8, (y * 3 + 60) as u8, 140 + (x + y) as u8 / 2]));
     let source = file(&lit.clone().into(), Format::Png);
     assert_eq!(lossless(&source, r#""light": true"#).to_rgb8(), lit);
+    // Nothing is encoded again that would not be without.
+    for format in FORMATS {
+        let source = file(&lit.clone().into(), format);
+        assert_eq!(process(&source, r#"{"light": true}"#).bytes, process(&source, "{}").bytes, "{format}");
+    }
 }

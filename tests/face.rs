@@ -5,7 +5,7 @@ mod pictures;
 
 use image::{DynamicImage, Rgb, RgbImage, imageops};
 use lapidary::{Error, FaceBox, Format};
-use pictures::{attempt, decoded, file, file_with, photo, process};
+use pictures::{attempt, decoded, file, file_with, photo, process, reader};
 
 const LOSSLESS: &str = r#""optimize": {"compression": "lossless"}"#;
 
@@ -85,7 +85,7 @@ fn where_there_is_no_face_none_is_found_nothing_changes_and_a_warning_says_so() 
     let source = file(&photo(240, 180), Format::Png);
     let outcome = process(&source, &format!(r#"{{{LOSSLESS}, "face": true}}"#));
     assert_eq!(outcome.input.faces, Some(Vec::new()));
-    assert_eq!(decoded(&outcome.bytes), decoded(&source));
+    assert_eq!(outcome.bytes, process(&source, &format!("{{{LOSSLESS}}}")).bytes);
     let warnings = outcome.output.warnings.unwrap();
     assert!(warnings.iter().any(|warning| warning.starts_with("no face was found")), "{warnings:?}");
 }
@@ -118,6 +118,43 @@ fn a_noisy_face_gets_clearer_and_what_is_far_from_it_stays() {
     let far = |x: u32, y: u32| (f64::from(x) - 161.0).hypot(f64::from(y) - 118.0) > 1.2 * FACE.2;
     assert!(clear.enumerate_pixels().all(|(x, y, pixel)| !far(x, y) || pixel == noisy.get_pixel(x, y)));
     assert_eq!(lossless(&source, r#""face": {"target": "largest"}"#).to_rgb8(), clear);
+}
+
+#[cfg(feature = "gif")]
+#[test]
+fn in_an_animation_every_frame_is_cleared_where_the_first_has_its_face() {
+    use image::{
+        AnimationDecoder, Delay, Frame,
+        codecs::{
+            gif::{GifDecoder, GifEncoder},
+            webp::WebPDecoder,
+        },
+    };
+    let mut source = Vec::new();
+    let mut encoder = GifEncoder::new(&mut source);
+    for light in [0, 20] {
+        let mut dark = small();
+        dark.pixels_mut().for_each(|pixel| pixel.0 = pixel.0.map(|sample| sample / 3 + light));
+        let delay = Delay::from_numer_denom_ms(80, 1);
+        encoder.encode_frame(Frame::from_parts(DynamicImage::from(dark).to_rgba8(), 0, 0, delay)).unwrap();
+    }
+    drop(encoder);
+    let json = format!(r#"{{{LOSSLESS}, "face": true, "output": {{"format": "webp"}}}}"#);
+    let outcome = process(&source, &json);
+    assert_eq!(outcome.input.faces.unwrap().len(), 1);
+    let frames = |frames: image::Frames<'_>| -> Vec<RgbImage> {
+        frames.map(|frame| DynamicImage::from(frame.unwrap().into_buffer()).to_rgb8()).collect()
+    };
+    let before = frames(GifDecoder::new(reader(&source)).unwrap().into_frames());
+    let after = frames(WebPDecoder::new(reader(&outcome.bytes)).unwrap().into_frames());
+    assert_eq!((before.len(), after.len()), (2, 2));
+    for (before, after) in before.iter().zip(&after) {
+        let light = |picture: &RgbImage| -> u64 {
+            imageops::crop_imm(picture, 60, 60, 40, 40).to_image().iter().map(|&sample| u64::from(sample)).sum()
+        };
+        assert!(light(after) * 5 > light(before) * 6, "{} {}", light(before), light(after));
+        assert_eq!(before.get_pixel(0, 0), after.get_pixel(0, 0));
+    }
 }
 
 #[test]

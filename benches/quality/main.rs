@@ -167,7 +167,10 @@ fn applied(operation: &dyn Operation, picture: &RgbImage) -> RgbImage {
     let run = Run { limits: &limits, control: &Unattended };
     let samples = Samples::Eight(picture.as_raw().clone());
     let result = Picture::new(picture.width(), picture.height(), Channels::Rgb, samples)
-        .and_then(|picture| operation.prepare(&picture, run)?.apply(picture, run))
+        .and_then(|picture| match operation.prepare(&picture, run)? {
+            Some(step) => step.apply(picture, run),
+            None => Ok(picture),
+        })
         .expect("the operation succeeds");
     let (width, height) = (result.width(), result.height());
     RgbImage::from_raw(width, height, result.eight().expect("8 bits stay 8").to_vec()).expect("the samples fit")

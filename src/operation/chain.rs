@@ -40,15 +40,22 @@ impl Chain {
         })
     }
 
-    /// Takes the first frame through all steps, and gives back the steps prepared on it for the frames that follow.
+    /// How many steps there are.
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Takes the first frame through all steps, and gives back those that have something to do, prepared on it for the frames
+    /// that follow.
     pub fn start(&self, first: Picture, run: Run<'_>) -> Result<(Picture, Vec<Box<dyn Apply>>)> {
         let mut prepared = Vec::with_capacity(self.steps.len());
         let mut picture = first;
         for step in &self.steps {
             run.check()?;
-            let apply = step.prepare(&picture, run)?;
-            picture = apply.apply(picture, run)?;
-            prepared.push(apply);
+            if let Some(apply) = step.prepare(&picture, run)? {
+                picture = apply.apply(picture, run)?;
+                prepared.push(apply);
+            }
         }
         Ok((picture, prepared))
     }

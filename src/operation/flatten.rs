@@ -30,8 +30,8 @@ impl Operation for Flatten {
         Ok(if input.channels.has_alpha() { Layout { channels: self.channels(input.channels), ..input } } else { input })
     }
 
-    fn prepare(&self, _: &Picture, _: Run<'_>) -> Result<Box<dyn Apply>> {
-        Ok(Box::new(*self))
+    fn prepare(&self, _: &Picture, _: Run<'_>) -> Result<Option<Box<dyn Apply>>> {
+        Ok(Some(Box::new(*self)))
     }
 }
 

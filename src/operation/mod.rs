@@ -54,8 +54,9 @@ pub trait Operation: Debug + Send + Sync {
     fn layout(&self, input: Layout) -> Result<Layout>;
 
     /// Settles what must be the same for all frames (a crop box, a noise level) on the first one, whose layout has been
-    /// through [`layout`](Self::layout), and gives back the function for one composed frame.
-    fn prepare(&self, first: &Picture, run: Run<'_>) -> Result<Box<dyn Apply>>;
+    /// through [`layout`](Self::layout), and gives back the function for one composed frame: `None` where nothing is to be
+    /// done.
+    fn prepare(&self, first: &Picture, run: Run<'_>) -> Result<Option<Box<dyn Apply>>>;
 }
 
 /// A prepared operation.

@@ -21,8 +21,8 @@ impl Operation for Orient {
         Ok(input.sized(width, height))
     }
 
-    fn prepare(&self, _: &Picture, _: Run<'_>) -> Result<Box<dyn Apply>> {
-        Ok(Box::new(*self))
+    fn prepare(&self, _: &Picture, _: Run<'_>) -> Result<Option<Box<dyn Apply>>> {
+        Ok(Some(Box::new(*self)))
     }
 }
 

@@ -49,6 +49,11 @@ impl<'a> Processed<'a> {
         self
     }
 
+    /// How many steps of the chain have something to do; 0 before the first frame.
+    pub fn steps(&self) -> usize {
+        self.steps.as_ref().map_or(0, Vec::len)
+    }
+
     /// What becomes of the colours.
     pub fn converted(&self) -> Converted {
         self.conversion.converted()
@@ -129,8 +134,8 @@ mod tests {
         fn layout(&self, input: Layout) -> Result<Layout> {
             Ok(input)
         }
-        fn prepare(&self, _: &Picture, _: Run<'_>) -> Result<Box<dyn Apply>> {
-            Ok(Box::new(self.clone()))
+        fn prepare(&self, _: &Picture, _: Run<'_>) -> Result<Option<Box<dyn Apply>>> {
+            Ok(Some(Box::new(self.clone())))
         }
     }
 

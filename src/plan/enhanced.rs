@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     error::{Error, Result},
     limits::Limits,
-    operation::{Denoise, Light, Models, Sharpen, Tone, Upscale},
+    operation::{Classic, Denoise, Light, Model, Models, Restore, Sharpen, Tone, Upscale},
     request::{self, Request, UpscaleModel},
 };
 
@@ -15,7 +15,7 @@ pub(super) struct Enhanced {
     pub denoise: Option<Denoise>,
     pub light: Option<Light>,
     pub tone: Option<Tone>,
-    pub face: Option<request::Face>,
+    pub face: Option<Clearing>,
     pub upscale: Option<Upscale>,
     pub sharpen: Option<Sharpen>,
 }
@@ -31,7 +31,7 @@ impl Enhanced {
             denoise: denoise.map(|asked| noise_removal(asked, models)).transpose()?,
             light: light.map(|asked| Light { strength: asked.strength, denoise: models.denoise.clone() }),
             tone: request.tone.map(tone).filter(|tone| !tone.is_identity()),
-            face: request.face.filter(|face| face.strength > 0),
+            face: request.face.filter(|face| face.strength > 0).map(|asked| Clearing::by(asked, models)),
             upscale: upscale.map(|asked| super_resolution(asked, models)).transpose()?,
             sharpen: (sharpness > 0).then_some(Sharpen { strength: sharpness }),
         })
@@ -43,20 +43,53 @@ impl Enhanced {
         first && face.is_none() && upscale.is_none() && sharpen.is_none()
     }
 
-    /// Multiplications in networks for so many `pixels` of all frames, if that many are allowed. Light that keeps its noise
-    /// is better than none.
+    /// Whether there are only steps that leave many pictures as they are.
+    pub(super) fn may_find_nothing(&self) -> bool {
+        let Self { denoise, light, tone, face, upscale, sharpen } = self;
+        let others = denoise.is_some() || tone.is_some() || upscale.is_some() || sharpen.is_some();
+        (light.is_some() || face.is_some()) && !others
+    }
+
+    /// Multiplications in networks for so many `pixels` of all frames, if that many are allowed. Light and faces whose noise
+    /// is left to simpler means are better than none.
     pub(super) fn work(&mut self, pixels: u64, limits: &Limits) -> Result<u64> {
         let of = |work: Option<u64>| work.unwrap_or(0);
-        let asked = of(self.denoise.as_ref().map(|denoise| denoise.work(pixels)))
+        let mut work = of(self.denoise.as_ref().map(|denoise| denoise.work(pixels)))
             .saturating_add(of(self.upscale.as_ref().map(|upscale| upscale.work(pixels))));
-        let with_light = asked.saturating_add(of(self.light.as_ref().map(|light| light.work(pixels))));
-        if let Some(light) = self.light.as_mut().filter(|_| with_light > limits.network_products) {
-            light.denoise = None;
-            limits.check_network(asked)?;
-            return Ok(asked);
+        limits.check_network(work)?;
+        let light = self.light.as_mut().map(|light| &mut light.denoise);
+        let face = self.face.as_mut().map(|face| &mut face.denoise);
+        for denoise in [light, face].into_iter().flatten() {
+            let more =
+                denoise.as_ref().map_or(0, |model| pixels.saturating_mul(model.shape().work)).saturating_add(work);
+            if more > limits.network_products {
+                *denoise = None;
+            } else {
+                work = more;
+            }
         }
-        limits.check_network(with_light)?;
-        Ok(with_light)
+        Ok(work)
+    }
+}
+
+/// Faces made clearer.
+#[derive(Debug)]
+pub(super) struct Clearing {
+    pub asked: request::Face,
+    /// The host's.
+    restorer: Option<Arc<dyn Restore>>,
+    /// Of our own restoration.
+    denoise: Option<Arc<dyn Model>>,
+}
+
+impl Clearing {
+    fn by(asked: request::Face, models: &Models) -> Self {
+        let denoise = models.denoise.clone().filter(|_| models.face.is_none());
+        Self { asked, restorer: models.face.clone(), denoise }
+    }
+
+    pub(super) fn restorer(self) -> Arc<dyn Restore> {
+        self.restorer.unwrap_or_else(|| Arc::new(Classic { denoise: self.denoise }))
     }
 }
 

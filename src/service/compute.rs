@@ -43,7 +43,8 @@ impl Compute {
     pub(super) async fn run(&self, bytes: Vec<u8>, name: Option<String>, request: Request) -> Result<Outcome, Ended> {
         // The semaphore is never closed.
         let Ok(permit) = Arc::clone(&self.permits).acquire_owned().await else { return Err(Ended::Cancelled) };
-        let by_network = request.upscale.is_some() || request.denoise.is_some();
+        let Request { upscale, denoise, light, face, .. } = &request;
+        let by_network = upscale.is_some() || denoise.is_some() || light.is_some() || face.is_some();
         let time = if by_network { self.network_time } else { self.time };
         let watch = Watch::until(Instant::now().checked_add(time));
         let _cancels = CancelsOnDrop(watch.clone());

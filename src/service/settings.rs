@@ -29,7 +29,7 @@ pub struct Settings {
     pub json_bytes: u64,
     /// Time for the engine's work on one picture; 60 s.
     pub processing: Duration,
-    /// The same where a trained network works, for `upscale` and `denoise`; 300 s.
+    /// The same where a trained network may work, for `upscale`, `denoise`, `light` and `face`; 300 s.
     pub network_processing: Duration,
     /// Requests that a key may make in [`rate_window`](Self::rate_window); 100,000.
     pub rate_limit: u64,

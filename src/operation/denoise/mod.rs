@@ -49,17 +49,15 @@ impl Operation for Denoise {
         Ok(input)
     }
 
-    fn prepare(&self, _: &Picture, _: Run<'_>) -> Result<Box<dyn Apply>> {
-        Ok(Box::new(Prepared { denoise: self.clone(), shares: OnceLock::new() }))
+    fn prepare(&self, _: &Picture, _: Run<'_>) -> Result<Option<Box<dyn Apply>>> {
+        let prepared = || Box::new(Prepared { denoise: self.clone(), shares: OnceLock::new() }) as _;
+        Ok((self.strength > 0).then(prepared))
     }
 }
 
 impl Apply for Prepared {
     fn apply(&self, picture: Picture, run: Run<'_>) -> Result<Picture> {
         let strength = self.denoise.strength;
-        if strength == 0 {
-            return Ok(picture);
-        }
         let depth = picture.layout().depth;
         let mut picture = self.once(picture, strength.min(50), run)?;
         if strength > 50 {
@@ -127,7 +125,10 @@ mod tests {
         let limits = Limits::default();
         let run = Run { limits: &limits, control: &Unattended };
         let denoise = Denoise { strength, model: Arc::new(Darkens) };
-        denoise.prepare(&picture, run).unwrap().apply(picture, run).unwrap()
+        match denoise.prepare(&picture, run).unwrap() {
+            Some(step) => step.apply(picture, run).unwrap(),
+            None => picture,
+        }
     }
 
     fn picture(channels: Channels) -> Picture {

@@ -44,11 +44,15 @@ impl Operation for Face {
         Ok(input)
     }
 
-    fn prepare(&self, _: &Picture, _: Run<'_>) -> Result<Box<dyn Apply>> {
+    fn prepare(&self, _: &Picture, _: Run<'_>) -> Result<Option<Box<dyn Apply>>> {
         let mut places = self.faces.found();
+        if places.is_empty() || self.strength == 0 {
+            return Ok(None);
+        }
         places.truncate(if self.largest { 1 } else { places.len() });
         let lacking = 1.0 - f32::from(self.strength.min(100)) / 100.0;
-        Ok(Box::new(Clearer { places, share: 1.0 - lacking * lacking, restorer: Arc::clone(&self.restorer) }))
+        let share = 1.0 - lacking * lacking;
+        Ok(Some(Box::new(Clearer { places, share, restorer: Arc::clone(&self.restorer) })))
     }
 }
 
@@ -62,9 +66,6 @@ struct Clearer {
 
 impl Apply for Clearer {
     fn apply(&self, mut picture: Picture, run: Run<'_>) -> Result<Picture> {
-        if self.share == 0.0 {
-            return Ok(picture);
-        }
         for place in &self.places {
             let Some(mask) = mask::Mask::new(place, picture.layout()) else { continue };
             run.check()?;

@@ -66,7 +66,7 @@ impl Operation for LookForFaces {
 
     /// # Errors
     /// [`Error::Unsupported`](crate::Error::Unsupported) without the feature `face`.
-    fn prepare(&self, first: &Picture, run: Run<'_>) -> Result<Box<dyn Apply>> {
+    fn prepare(&self, first: &Picture, run: Run<'_>) -> Result<Option<Box<dyn Apply>>> {
         let (width, height) = (f64::from(first.width()), f64::from(first.height()));
         let mut found = detect::faces(first, run)?;
         found.sort_by(|a, b| b.side.total_cmp(&a.side));
@@ -75,14 +75,6 @@ impl Operation for LookForFaces {
             Place { middle: (f64::from(x) / width, f64::from(y) / height), size: (side / width, side / height) }
         };
         self.0.set(found.into_iter().map(place).collect());
-        Ok(Box::new(Unchanged))
-    }
-}
-
-struct Unchanged;
-
-impl Apply for Unchanged {
-    fn apply(&self, picture: Picture, _: Run<'_>) -> Result<Picture> {
-        Ok(picture)
+        Ok(None)
     }
 }

@@ -11,7 +11,8 @@ const SIDE: usize = 96;
 fn lit(strength: u8, first: &Picture, picture: &Picture) -> Picture {
     let (limits, control) = (Limits::default(), Unattended);
     let run = Run { limits: &limits, control: &control };
-    Light { strength, denoise: None }.prepare(first, run).unwrap().apply(picture.clone(), run).unwrap()
+    let step = Light { strength, denoise: None }.prepare(first, run).unwrap();
+    step.map_or_else(|| picture.clone(), |step| step.apply(picture.clone(), run).unwrap())
 }
 
 /// Patches of many lights and colours, codes of 0 to `full`.
@@ -135,7 +136,8 @@ fn noise_that_would_show_is_removed_and_what_stays_dark_or_is_clean_is_not_touch
         let limits = Limits::default();
         let run = Run { limits: &limits, control: &Unattended };
         let light = Light { strength: 50, denoise: Some(Arc::new(Flattens)) };
-        light.prepare(picture, run).unwrap().apply(picture.clone(), run).unwrap()
+        let step = light.prepare(picture, run).unwrap();
+        step.map_or_else(|| picture.clone(), |step| step.apply(picture.clone(), run).unwrap())
     };
     let grainy = |grain: usize| {
         let sample = |n: usize| 20 + (n.wrapping_mul(2_654_435_761) >> 16) as u8 % 97 * grain as u8 / 8;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::Model;
 #[cfg(any(feature = "denoise", feature = "upscale"))]
 use super::Residual;
-use crate::operation::{Classic, Restore};
+use crate::operation::Restore;
 
-/// One model a task; without one the task is refused as unsupported. By default those of this build, with the features
-/// `denoise` and `upscale`, and for faces our own restoration, which needs no network; a host puts its own in their place.
+/// One model a task; without one the task is refused as unsupported, but for faces, whose restoration needs none. By default
+/// those of this build, with the features `denoise` and `upscale`; a host puts its own in their place.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Models {
@@ -18,14 +18,15 @@ pub struct Models {
     pub upscale_clean: Option<Arc<dyn Model>>,
     /// Removes noise and JPEG artefacts. Its scale is 1.
     pub denoise: Option<Arc<dyn Model>>,
-    /// Restores faces; a network does by [`RestoreByModel`](crate::operation::RestoreByModel).
-    pub face: Arc<dyn Restore>,
+    /// Restores faces; a network does by [`RestoreByModel`](crate::operation::RestoreByModel). `None` is our own restoration,
+    /// [`Classic`](crate::operation::Classic), with `denoise`.
+    pub face: Option<Arc<dyn Restore>>,
 }
 
 impl Models {
     /// Without any network.
     pub fn none() -> Self {
-        Self { upscale_photo: None, upscale_clean: None, denoise: None, face: Arc::new(Classic) }
+        Self { upscale_photo: None, upscale_clean: None, denoise: None, face: None }
     }
 }
 

@@ -193,8 +193,8 @@ impl Operation for Resize {
         Ok(Layout { width: placement.canvas.0, height: placement.canvas.1, channels, depth: input.depth })
     }
 
-    fn prepare(&self, first: &Picture, run: Run<'_>) -> Result<Box<dyn Apply>> {
-        self.prepared(first, &[], run)
+    fn prepare(&self, first: &Picture, run: Run<'_>) -> Result<Option<Box<dyn Apply>>> {
+        self.prepared(first, &[], run).map(Some)
     }
 }
 
@@ -216,8 +216,8 @@ impl Operation for Around {
         self.resize.layout(input)
     }
 
-    fn prepare(&self, first: &Picture, run: Run<'_>) -> Result<Box<dyn Apply>> {
-        self.resize.prepared(first, &self.faces.found(), run)
+    fn prepare(&self, first: &Picture, run: Run<'_>) -> Result<Option<Box<dyn Apply>>> {
+        self.resize.prepared(first, &self.faces.found(), run).map(Some)
     }
 }
 

@@ -14,7 +14,7 @@ fn to(width: u32, height: u32, fit: Fit) -> Resize {
 fn resized(resize: &Resize, picture: Picture) -> Picture {
     let (limits, control) = (Limits::default(), Unattended);
     let run = Run { limits: &limits, control: &control };
-    resize.prepare(&picture, run).unwrap().apply(picture, run).unwrap()
+    resize.prepare(&picture, run).unwrap().unwrap().apply(picture, run).unwrap()
 }
 
 fn eight(width: u32, height: u32, channels: Channels, sample: impl Fn(usize) -> u8) -> Picture {
@@ -219,7 +219,7 @@ fn a_cancelled_run_ends_with_an_error() {
     let (limits, watch) = (Limits::default(), Watch::default());
     let run = Run { limits: &limits, control: &watch };
     let picture = eight(50, 50, Channels::Gray, noise);
-    let prepared = to(20, 20, Fit::Stretch).prepare(&picture, run).unwrap();
+    let prepared = to(20, 20, Fit::Stretch).prepare(&picture, run).unwrap().unwrap();
     watch.cancel();
     assert!(matches!(prepared.apply(picture, run), Err(Error::Stopped(_))));
 }
@@ -230,6 +230,6 @@ fn frames_of_another_layout_and_results_over_the_limit_are_refused() {
     let run = Run { limits: &limits, control: &control };
     let picture = eight(5, 5, Channels::Gray, noise);
     assert!(matches!(to(20, 20, Fit::Stretch).prepare(&picture, run), Err(Error::Limit { .. })));
-    let prepared = to(10, 10, Fit::Stretch).prepare(&picture, run).unwrap();
+    let prepared = to(10, 10, Fit::Stretch).prepare(&picture, run).unwrap().unwrap();
     assert!(prepared.apply(eight(5, 6, Channels::Gray, noise), run).is_err());
 }

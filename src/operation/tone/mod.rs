@@ -62,9 +62,12 @@ impl Operation for Tone {
         Ok(input)
     }
 
-    fn prepare(&self, first: &Picture, run: Run<'_>) -> Result<Box<dyn Apply>> {
+    fn prepare(&self, first: &Picture, run: Run<'_>) -> Result<Option<Box<dyn Apply>>> {
+        if self.is_identity() {
+            return Ok(None);
+        }
         let balance = if self.auto { Balance::of(&Survey::of(first, run)?) } else { Balance::NONE };
-        Ok(Box::new(Toned::new(*self, balance, first.layout())))
+        Ok(Some(Box::new(Toned::new(*self, balance, first.layout()))))
     }
 }
 
@@ -177,9 +180,6 @@ fn root(light: [f32; 3]) -> f32 {
 
 impl Apply for Toned {
     fn apply(&self, picture: Picture, run: Run<'_>) -> Result<Picture> {
-        if self.tone.is_identity() {
-            return Ok(picture);
-        }
         let base = self.surroundings(&picture, run)?;
         let (mut own, mut lines, mut around) = (Vec::new(), Vec::new(), Vec::new());
         self.decoding.recoloured(picture, run, |y, row| {

@@ -10,7 +10,8 @@ const SIDE: usize = 96;
 fn toned(tone: Tone, first: &Picture, picture: &Picture) -> Picture {
     let (limits, control) = (Limits::default(), Unattended);
     let run = Run { limits: &limits, control: &control };
-    tone.prepare(first, run).unwrap().apply(picture.clone(), run).unwrap()
+    let step = tone.prepare(first, run).unwrap();
+    step.map_or_else(|| picture.clone(), |step| step.apply(picture.clone(), run).unwrap())
 }
 
 fn itself(tone: Tone, picture: &Picture) -> Picture {

@@ -72,12 +72,12 @@ impl Operation for Upscale {
         Ok(input.sized(side(input.width)?, side(input.height)?))
     }
 
-    fn prepare(&self, first: &Picture, _: Run<'_>) -> Result<Box<dyn Apply>> {
+    fn prepare(&self, first: &Picture, _: Run<'_>) -> Result<Option<Box<dyn Apply>>> {
         let mut prepared = self.clone();
         if is_drawn(first) {
             prepared.first = Arc::clone(&self.then);
         }
-        Ok(Box::new(prepared))
+        Ok(Some(Box::new(prepared)))
     }
 }
 
@@ -97,7 +97,9 @@ impl Apply for Upscale {
                 enlarge: true,
                 background: [0; 4],
             };
-            picture = exactly.prepare(&picture, run)?.apply(picture, run)?;
+            if let Some(step) = exactly.prepare(&picture, run)? {
+                picture = step.apply(picture, run)?;
+            }
         }
         Ok(if wanted.depth == Depth::Eight { picture.into_eight() } else { picture })
     }

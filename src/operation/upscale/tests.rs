@@ -39,7 +39,7 @@ fn upscale(factor: u32, scale: u32) -> Upscale {
 fn applied(upscale: &Upscale, picture: Picture) -> Picture {
     let limits = Limits::default();
     let run = Run { limits: &limits, control: &Unattended };
-    upscale.prepare(&picture, run).unwrap().apply(picture, run).unwrap()
+    upscale.prepare(&picture, run).unwrap().unwrap().apply(picture, run).unwrap()
 }
 
 fn picture(width: u32, height: u32, channels: Channels, sample: impl Fn(usize) -> u8) -> Picture {

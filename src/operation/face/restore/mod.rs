@@ -7,7 +7,7 @@ mod measure;
 mod sharpen;
 mod skin;
 
-use std::fmt::Debug;
+use std::{fmt::Debug, sync::Arc};
 
 pub use by_model::RestoreByModel;
 use cosine::Block;
@@ -16,7 +16,7 @@ use sharpen::Care;
 use crate::{
     control::Run,
     error::Result,
-    operation::{blocks::blocks, field::Field},
+    operation::{Model, blocks::blocks, field::Field},
 };
 
 /// A face and what is around it.
@@ -47,8 +47,11 @@ pub trait Restore: Debug + Send + Sync {
 
 /// The restoration of this crate: measures noise, blocks of JPEG and blur, and takes back as much of each as there is; gives
 /// light to a face that lacks it, and evens the colour of skin.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Classic;
+#[derive(Debug, Clone, Default)]
+pub struct Classic {
+    /// Takes noise and blocks out, where there are any; `None` leaves them to the filter of this crate. Of scale 1.
+    pub denoise: Option<Arc<dyn Model>>,
+}
 
 /// The luminance table of JPEG (ITU-T T.81, K.1), turned as our frequencies are: what noise of blocks is like.
 const QUANTA: Block = [
@@ -72,17 +75,41 @@ const EDGES: f32 = 12.0;
 
 impl Restore for Classic {
     fn restore(&self, mut crop: Crop, run: Run<'_>) -> Result<Crop> {
-        let [luma, blue, red] = split(&crop);
-        let damage = Damage::of(&luma, run)?;
-        let luma = denoise::luma(&luma, &damage.sizes(), damage.blocks > 0.0, run)?;
+        let seen = split(&crop);
+        let damage = Damage::of(&seen[0], run)?;
+        let [luma, blue, red] = match &self.denoise {
+            Some(model) if damage.share() > 0.0 => {
+                let clean = RestoreByModel(Arc::clone(model)).restore(crop.clone(), run)?;
+                by_both(seen, split(&clean), &damage, run)?
+            }
+            _ => cleaned(seen, &damage, run)?,
+        };
         let blur = measure::blur(&luma, EDGES, run)?;
         let luma = sharpen::sharpened(&luma, blur, &damage.care(), run)?;
-        let [blue, red] = [chroma(blue, run)?, chroma(red, run)?];
         let [blue, red] = skin::evened([&blue, &red], &crop, damage.evened(), run)?;
         join(&mut crop, &luma, &blue, &red);
         skin::lift(&mut crop);
         Ok(crop)
     }
+}
+
+/// Of what a network has `clean`ed, as much as there is noise and blocks. What JPEG has made of noise it leaves in luma, and
+/// our own filter does not, which where there is nothing but blocks does best with half of each.
+fn by_both(seen: [Field; 3], clean: [Field; 3], damage: &Damage, run: Run<'_>) -> Result<[Field; 3]> {
+    let share = damage.share();
+    let mut mixed = [0, 1, 2].map(|n: usize| seen[n].with(&clean[n], |seen, clean| seen + (clean - seen) * share));
+    if damage.blocks > 0.0 {
+        let own = (0.5 + damage.deviation / 8.0).min(1.0);
+        let filtered = denoise::luma(&seen[0], &damage.sizes(), true, run)?;
+        mixed[0] = mixed[0].with(&filtered, |network, filtered| network + (filtered - network) * own);
+    }
+    Ok(mixed)
+}
+
+/// Without noise and blocks, by our own filter.
+fn cleaned([luma, blue, red]: [Field; 3], damage: &Damage, run: Run<'_>) -> Result<[Field; 3]> {
+    let luma = denoise::luma(&luma, &damage.sizes(), damage.blocks > 0.0, run)?;
+    Ok([luma, chroma(blue, run)?, chroma(red, run)?])
 }
 
 /// What was done to luma before it came here.
@@ -117,6 +144,11 @@ impl Damage {
             both[1][v][u] = 0.5 * (self.noise[v / 2][u / 2] + self.blocks * QUANTA[0][0]);
         }
         both
+    }
+
+    /// Of what a network takes away: noise and blocks come in by degrees.
+    fn share(&self) -> f32 {
+        (self.deviation / 3.0 + self.blocks * 8.0).min(1.0)
     }
 
     /// How carefully blur is taken back.
