@@ -3,6 +3,7 @@
 #[cfg(feature = "svg")]
 use crate::{
     codec::{self, svg::Fonts},
+    operation::Frame,
     optimize::{Drawn, Vector, optimise_svg},
 };
 use crate::{
@@ -125,6 +126,9 @@ impl Engine {
 
 /// Of frames that networks made, which are kept for as often as an encoder asks for them.
 const KEPT_BYTES: usize = 256 << 20;
+/// The longer side, in pixels, of an SVG that is looked at to be cropped.
+#[cfg(feature = "svg")]
+const LOOK: u64 = 640;
 
 fn unrecognised() -> Error {
     Error::Input { format: None, problem: "is in no format known here".into(), source: None }
@@ -213,21 +217,37 @@ impl Work<'_> {
             return Ok(Optimised { bytes: self.bytes.to_vec(), score: 100.0, warnings: Vec::new() });
         }
         self.run.control.stage(Stage::Optimise, 0.1);
+        let (size, unseen) = self.framed(&text)?;
         let task = Vector {
             codecs: self.codecs,
             text: &text,
             goal: self.plan.goal,
             keep_ids: self.plan.keep_ids,
             fonts: &self.engine.fonts,
-            size: self.plan.frame,
+            size,
         };
         let Drawn { mut done, clean } = optimise_svg(&task, self.run)?;
+        done.warnings.extend(unseen.map(str::to_owned));
         let mark = Mark::new(self.plan.goal, &done.bytes).to_string();
         done.bytes = codec::svg::packed(&codec::svg::marked(done.bytes, &mark), self.bytes)?;
         if self.plan.may_keep_source && clean && self.bytes.len() <= done.bytes.len() {
             done = Optimised { bytes: self.bytes.to_vec(), score: 100.0, warnings: done.warnings };
         }
         Ok(done)
+    }
+
+    /// The size of an SVG and the part of it to show, and what to say where that could not be looked for.
+    #[cfg(feature = "svg")]
+    fn framed(&self, text: &str) -> Result<(Option<Frame>, Option<&'static str>)> {
+        let Some((resize, width, height)) = self.plan.look else { return Ok((self.plan.frame, None)) };
+        let side = |side: u32| (u64::from(side) * LOOK / u64::from(width.max(height))).max(1) as u32;
+        let drawn = codec::svg::Drawing::new(text, &self.engine.fonts, self.run)
+            .and_then(|drawing| drawing.draw(side(width), side(height), self.run));
+        match drawn {
+            Ok(drawn) => Ok((Some(resize.frame_around(&drawn, width, height, self.run)?), None)),
+            Err(stopped @ Error::Stopped(_)) => Err(stopped),
+            Err(_) => Ok((self.plan.frame, Some("could not be drawn to look at, and was cropped from the middle"))),
+        }
     }
 
     /// What to say where faces were looked for and there are none.

@@ -54,6 +54,8 @@ pub(crate) struct Plan {
     pub may_keep_source: bool,
     /// The size that an SVG is given, which stays one.
     pub frame: Option<Frame>,
+    /// SVG: what the frame shows depends on what is seen. The resize, for a source of this width and height.
+    pub look: Option<(Resize, u32, u32)>,
     /// SVG: ids of elements stay.
     pub keep_ids: bool,
 }
@@ -103,7 +105,7 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, models: &Mod
     let recompressed = pixels_only_encoded && goal == Goal::Lossless;
     refuse_what_no_codec_does(info, format, recompressed, moves, codecs)?;
     let as_encoded = request.output.encoding.is_none() || info.interlaced.is_none_or(|stored| stored == interlaced);
-    let around_faces = CAN_LOOK && resize.map_or(Ok(false), |resize| resize.needs_faces(width, height))?;
+    let around_faces = CAN_LOOK && resize.map_or(Ok(false), |resize| resize.needs_a_look(width, height))?;
     let faces = (around_faces || enhanced.face.is_some()).then(|| Sought::by(request, around_faces));
     let mut decode = DecodeOptions::default();
     if drawn {
@@ -147,6 +149,7 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, models: &Mod
         pixels_only_encoded,
         may_keep_source: pixels_only_encoded && as_encoded,
         frame: None,
+        look: None,
         keep_ids: request.output.keep_ids,
     })
 }
@@ -188,11 +191,10 @@ fn plan_vector(request: &Request, info: &Info, run: Run<'_>) -> Result<Plan> {
     let (width, height) = (info.width, info.height);
     let factor = request.upscale.as_ref().map(|upscale| u32::from(upscale.factor));
     let enlarged = factor.map(|factor| Frame::enlarged(width, height, factor));
-    let resized = |asked: &request::Resize| {
-        let (width, height) = enlarged.map_or((width, height), |frame| (frame.width, frame.height));
-        resize(asked, false)?.frame(width, height)
-    };
-    let frame = request.resize.as_ref().map(resized).transpose()?.or(enlarged);
+    let (across, down) = enlarged.map_or((width, height), |frame| (frame.width, frame.height));
+    let resized = request.resize.as_ref().map(|asked| resize(asked, false)).transpose()?;
+    let frame = resized.map(|resize| resize.frame(across, down)).transpose()?.or(enlarged);
+    let needs_a_look = resized.map_or(Ok(false), |resize| resize.needs_a_look(across, down))?;
     // What has the size already is only optimised, as everywhere.
     let same = |frame: &Frame| (frame.width, frame.height) == (width, height) && frame.part == [0.0, 0.0, 1.0, 1.0];
     let frame = frame.filter(|frame| !same(frame));
@@ -214,6 +216,7 @@ fn plan_vector(request: &Request, info: &Info, run: Run<'_>) -> Result<Plan> {
         pixels_only_encoded: frame.is_none(),
         may_keep_source: frame.is_none(),
         frame,
+        look: resized.filter(|_| needs_a_look).map(|resize| (resize, across, down)),
         keep_ids: request.output.keep_ids,
     })
 }

@@ -102,6 +102,29 @@ fn a_resized_drawing_is_one_with_another_size_and_the_same_view_box() {
 }
 
 #[test]
+fn the_gravity_smart_crops_a_drawing_around_what_stands_out() {
+    let around = |shape: &str, json: &str| {
+        let text = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 100 20\"><path fill=\"#89a\" d=\"M0 0h100v20H0z\"/>{shape}</svg>"
+        );
+        let cropped = process(text.as_bytes(), json).unwrap();
+        let cropped = self::text(&cropped);
+        let view = cropped.split("viewBox=\"").nth(1).unwrap().split('"').next().unwrap();
+        let view: Vec<f64> = view.split(' ').map(|number| number.parse().unwrap()).collect();
+        (view[0], view[2])
+    };
+    let smart = r#"{"resize":{"width":40,"height":40,"mode":"fit","gravity":"smart"}}"#;
+    for left in [2.0, 44.0, 86.0] {
+        let shape = format!("<path fill=\"#f30\" d=\"M{left} 4h12v12h-12z\"/>");
+        let (from, width) = around(&shape, smart);
+        assert!(width == 20.0 && from <= left && from + width >= left + 12.0, "{left}: {from} {width}");
+        // Enlarged first, it is cropped at the same place.
+        let enlarged = smart.replacen('{', r#"{"upscale":{"factor":2},"#, 1);
+        assert_eq!(around(&shape, &enlarged), (from, width));
+    }
+}
+
+#[test]
 fn work_on_pixels_needs_a_raster_format() {
     for step in ["denoise", "light", "tone", "face"] {
         let error = process(DRAWING.as_bytes(), &format!("{{\"{step}\":true}}")).unwrap_err();

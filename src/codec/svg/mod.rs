@@ -3,6 +3,8 @@
 mod probe;
 
 #[cfg(feature = "svg")]
+mod address;
+#[cfg(feature = "svg")]
 mod codec;
 #[cfg(feature = "svg")]
 mod cost;
@@ -33,13 +35,14 @@ mod style;
 
 pub(crate) use self::probe::probe;
 #[cfg(feature = "svg")]
-pub use self::{codec::codec, fonts::Fonts};
-#[cfg(feature = "svg")]
 pub(crate) use self::{
+    address::{percent_decoded, urls},
     draw::Drawing,
     mark::{marked, packed, unmarked},
     read::{document, text},
 };
+#[cfg(feature = "svg")]
+pub use self::{codec::codec, fonts::Fonts};
 use crate::{error::Error, format::Format};
 
 fn damaged(problem: impl Into<String>) -> Error {

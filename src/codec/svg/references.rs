@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use roxmltree::{Document, Node};
 
-use super::{damaged, style::Style};
+use super::{address::urls, damaged, style::Style};
 use crate::{control::Run, error::Result, limits::within};
 
 /// Bytes that count for an element beside its own.
@@ -140,7 +140,7 @@ impl<'a, 'input> Walk<'a, 'input> {
         weight.bytes = weight.bytes.saturating_add(value.len() as u64);
         let mut referred = 0u64;
         let inherits = matches!(name, "fill" | "stroke") || name.starts_with("marker");
-        for id in references(value) {
+        for id in urls(value).into_iter().filter_map(|url| url.strip_prefix('#')) {
             let target = self.target(id, depth)?;
             referred = referred.saturating_add(target.bytes);
             match inherits {
@@ -193,13 +193,4 @@ fn vertices(data: Option<&str>) -> u64 {
 /// The beginning of a name, for an error.
 fn shown(id: &str) -> String {
     id.chars().take(40).collect()
-}
-
-/// The names in every `url(#name)` of a value.
-fn references(value: &str) -> impl Iterator<Item = &str> {
-    value.split("url(").skip(1).filter_map(|rest| {
-        let link = rest.split(')').next()?.trim();
-        let link = link.trim_matches(|c| matches!(c, '"' | '\'')).trim();
-        link.strip_prefix('#')
-    })
 }

@@ -19,10 +19,17 @@ const PROBES: u64 = 4;
 /// What a cell of a face is worth: more than all else together.
 const FACE: i64 = 600;
 
-/// Moves the region of `placement` over the most of `picture`, in which there are `faces`.
-pub(super) fn settle(picture: &Picture, placement: Placement, faces: &[Place], run: Run<'_>) -> Result<Placement> {
+/// Moves the region of `placement`, in a source of this `size`, over the most of `picture`, which shows that source at any
+/// size, and in which there are `faces`.
+pub(super) fn settle(
+    picture: &Picture,
+    size: (u32, u32),
+    placement: Placement,
+    faces: &[Place],
+    run: Run<'_>,
+) -> Result<Placement> {
     let map = Map::new(picture, run)?;
-    let (width, height) = (f64::from(picture.width()), f64::from(picture.height()));
+    let (width, height) = (f64::from(size.0), f64::from(size.1));
     let cells =
         |region: f64, source: f64, cells: usize| ((region / source * cells as f64).round() as usize).clamp(1, cells);
     let window = (cells(placement.region.width, width, map.width), cells(placement.region.height, height, map.height));

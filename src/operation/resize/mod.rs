@@ -116,20 +116,33 @@ impl Resize {
         Ok(Placement::new(self, width, height)?.scaled_source(width, height))
     }
 
-    /// The same for a source without pixels, of `width` x `height`. What is seen plays no part: other gravities than
-    /// [`Gravity::Fixed`] crop from the middle here.
+    /// The same for a source without pixels, of `width` x `height`. Other gravities than [`Gravity::Fixed`] crop from the
+    /// middle here.
     ///
     /// # Errors
     /// As of [`Operation::layout`].
     pub fn frame(&self, width: u32, height: u32) -> Result<Frame> {
-        let Placement { region, scaled, canvas, at } = Placement::new(self, width, height)?;
+        Ok(self.framed(Placement::new(self, width, height)?, width, height))
+    }
+
+    /// The same, cropped around what people look at in `drawn`: the whole source, at any size.
+    ///
+    /// # Errors
+    /// As of [`Operation::layout`], and [`Error::Stopped`].
+    pub fn frame_around(&self, drawn: &Picture, width: u32, height: u32, run: Run<'_>) -> Result<Frame> {
+        let placement = Placement::new(self, width, height)?;
+        Ok(self.framed(attention::settle(drawn, (width, height), placement, &[], run)?, width, height))
+    }
+
+    fn framed(&self, placement: Placement, width: u32, height: u32) -> Frame {
+        let Placement { region, scaled, canvas, at } = placement;
         // Source pixels for a pixel of the result.
         let (across, down) = (region.width / f64::from(scaled.0), region.height / f64::from(scaled.1));
         let (w, h) = (f64::from(width), f64::from(height));
         let (left, top) = (region.left - f64::from(at.0) * across, region.top - f64::from(at.1) * down);
         let part = [left / w, top / h, f64::from(canvas.0) * across / w, f64::from(canvas.1) * down / h];
         let stretched = self.fit == Fit::Stretch;
-        Ok(Frame { width: canvas.0, height: canvas.1, part, stretched, ground: self.background })
+        Frame { width: canvas.0, height: canvas.1, part, stretched, ground: self.background }
     }
 
     /// This resize for a source of `width` x `height`, with both sides settled. A source decoded at a reduced size has not
@@ -146,11 +159,11 @@ impl Resize {
         })
     }
 
-    /// Whether where a source of `width` x `height` is cropped depends on faces.
+    /// Whether where a source of `width` x `height` is cropped depends on what it shows, faces first of all.
     ///
     /// # Errors
     /// As of [`Operation::layout`].
-    pub fn needs_faces(&self, width: u32, height: u32) -> Result<bool> {
+    pub fn needs_a_look(&self, width: u32, height: u32) -> Result<bool> {
         let region = Placement::new(self, width, height)?.region;
         let cropped = region.width < f64::from(width) || region.height < f64::from(height);
         Ok(cropped && matches!(self.gravity, Gravity::Smart | Gravity::Face | Gravity::Faces))
@@ -169,7 +182,7 @@ impl Resize {
             (Fit::Cover, Gravity::Face, [face, ..]) => focus::settle(placement, source, &[*face]),
             (Fit::Cover, Gravity::Faces, [_, ..]) => focus::settle(placement, source, faces),
             (Fit::Cover, Gravity::Smart | Gravity::Face | Gravity::Faces, _) => {
-                attention::settle(first, placement, faces, run)?
+                attention::settle(first, (source.width, source.height), placement, faces, run)?
             }
             _ => placement,
         };

@@ -32,6 +32,13 @@ pub(super) fn build(document: &roxmltree::Document<'_>) -> Tree {
     tree
 }
 
+/// Whether a tree has all of its document that leads elsewhere: sanitising sees nothing else.
+pub(super) fn keeps_all_that_leads(text: &str, document: &roxmltree::Document<'_>) -> bool {
+    let leads =
+        |node: roxmltree::Node<'_, '_>| node.is_pi() || node.attributes().any(|attribute| attribute.name() == "base");
+    !text.contains("<!DOCTYPE") && !document.root().descendants().any(leads)
+}
+
 fn is_content(tree: &Tree, parent: Id, text: &str) -> bool {
     let html = tree.element(parent).is_some_and(|element| element.html);
     let blank = text.bytes().all(|c| c.is_ascii_whitespace());

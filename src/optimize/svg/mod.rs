@@ -7,6 +7,7 @@
 
 mod build;
 mod css;
+mod data;
 mod matrix;
 mod names;
 mod path;
@@ -75,33 +76,28 @@ struct Settings<'a> {
     lossy: bool,
     /// Paths keep every vertex, whether it shows or not.
     gentle: bool,
+    /// Rectangles, curves and paths on their own stay that: renderers have other ways to draw each, and edges that move by
+    /// up to a quarter of a pixel from one way to the other (Skia's for arcs, convex paths and rectangles).
+    kinds: bool,
     keep_ids: bool,
     /// There was a style sheet in the source.
     sheets: bool,
     /// How embedded pictures are compressed; not at all for `None`.
     embedded: Option<Compression>,
-    /// Documents around this one.
-    nesting: u8,
     codecs: &'a Codecs,
     run: Run<'a>,
 }
-
-/// Documents within documents that are cleaned; deeper ones are taken out.
-const NESTING: u8 = 2;
 
 /// The document made smaller, sanitised whatever the goal.
 pub(crate) fn optimise(task: &Vector<'_>, run: Run<'_>) -> Result<Drawn> {
     let document = svg::document(task.text, run)?;
     let mut tree = build::build(&document);
     run.check()?;
-    let removed = sanitise::sanitise(&mut tree);
+    let removed = sanitise::sanitise(&mut tree, 0, run)?;
     if let Some(size) = task.size {
         resize::resize(&mut tree, size);
     }
-    // What the tree never had, sanitising could not see.
-    let led =
-        |node: roxmltree::Node<'_, '_>| node.is_pi() || node.attributes().any(|attribute| attribute.name() == "base");
-    let clean = removed.is_empty() && !task.text.contains("<!DOCTYPE") && !document.root().descendants().any(led);
+    let clean = removed.is_empty() && build::keeps_all_that_leads(task.text, &document);
     let cleaned = write::write(&tree);
     let source = search::Source {
         tree: &tree,
@@ -128,6 +124,7 @@ impl<'a> Settings<'a> {
             tolerance: search::EXACT,
             lossy: false,
             gentle: false,
+            kinds: search::target(task.goal).is_some_and(|target| target >= search::EXACT_SCORE),
             keep_ids: task.keep_ids,
             sheets: style::is_styled(tree),
             // What the document has to reach, its pictures have to.
@@ -137,7 +134,6 @@ impl<'a> Settings<'a> {
                 Goal::Smart(Preset::High) => Some(Compression::Medium),
                 Goal::Smart(Preset::Ultra) => Some(Compression::High),
             },
-            nesting: 0,
             codecs: task.codecs,
             run,
         }
@@ -147,10 +143,9 @@ impl<'a> Settings<'a> {
 /// Passes of the structural rules.
 const PASSES: usize = 6;
 
-/// Applies the structural rules that `allowed` lets through until nothing gets shorter.
-fn structured(tree: &Tree, settings: &Settings<'_>, allowed: &dyn Fn(&Rule) -> bool) -> Result<Tree> {
-    let mut tree = tree.clone();
-    apply(&mut tree, Stage::First, settings, allowed)?;
+/// Applies the structural rules that `allowed` lets through, to what the first stage has made of a document, until nothing
+/// gets shorter.
+fn structured(mut tree: Tree, settings: &Settings<'_>, allowed: &dyn Fn(&Rule) -> bool) -> Result<Tree> {
     let mut length = usize::MAX;
     for _ in 0..PASSES {
         settings.run.check()?;
@@ -183,23 +178,14 @@ fn apply(tree: &mut Tree, stage: Stage, settings: &Settings<'_>, allowed: &dyn F
     Ok(())
 }
 
-/// A document inside another one: cleaned, and exact. `None` if it cannot be read.
+/// A document inside another one, which has been cleaned: made smaller by exact rules. `None` if it cannot be read.
 fn nested(bytes: &[u8], settings: &Settings<'_>) -> Result<Option<String>> {
-    let inner = Settings {
-        nesting: settings.nesting + 1,
-        keep_ids: false,
-        tolerance: search::EXACT,
-        lossy: false,
-        ..*settings
-    };
     let Ok(text) = svg::text(bytes, settings.run) else { return Ok(None) };
     let Ok(document) = svg::document(&text, settings.run) else { return Ok(None) };
     let mut tree = build::build(&document);
-    sanitise::sanitise(&mut tree);
-    if inner.nesting >= NESTING {
-        tree.retain(|tree, id| !tree.is(id, &["image", "feImage"]));
-    }
-    let inner = Settings { sheets: style::is_styled(&tree), ..inner };
-    let tree = structured(&tree, &inner, &|_| true)?;
+    let sheets = style::is_styled(&tree);
+    let inner = Settings { keep_ids: false, tolerance: search::EXACT, lossy: false, sheets, ..*settings };
+    apply(&mut tree, Stage::First, &inner, &|_| true)?;
+    let tree = structured(tree, &inner, &|_| true)?;
     finished(&tree, &inner, &|_| true).map(Some)
 }

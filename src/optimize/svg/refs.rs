@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::tree::{Id, Tree};
+use crate::codec::svg::{percent_decoded, urls};
 
 /// The elements by their ids; of several with one id the first counts, as in browsers.
 pub(super) fn by_id(tree: &Tree) -> BTreeMap<String, Id> {
@@ -68,46 +69,7 @@ pub(super) fn renamed(name: &str, value: &str, new: impl Fn(&str) -> Option<Stri
     }
 }
 
-/// What stands in the `url()`s of a value, without quotes.
-pub(super) fn urls(value: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut rest = value;
-    while let Some(at) = find_url(rest) {
-        rest = &rest[at + 4..];
-        let end = match rest.trim_start().chars().next() {
-            Some(quote @ ('"' | '\'')) => {
-                let start = rest.len() - rest.trim_start().len() + 1;
-                rest[start..].find(quote).map(|end| start + end + 1)
-            }
-            _ => rest.find(')'),
-        };
-        let end = end.unwrap_or(rest.len());
-        found.push(rest[..end].trim().trim_matches(['"', '\'']).trim());
-        rest = &rest[end..];
-    }
-    found
-}
-
-fn find_url(text: &str) -> Option<usize> {
-    text.as_bytes().windows(4).position(|window| window.eq_ignore_ascii_case(b"url("))
-}
-
 /// An id in a fragment may be percent-encoded.
 fn decoded(id: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = id.as_bytes();
-    while let Some((&c, after)) = rest.split_first() {
-        let hex = |c: u8| char::from(c).to_digit(16).map(|d| d as u8);
-        match (c, after) {
-            (b'%', [a, b, after @ ..]) if hex(*a).is_some() && hex(*b).is_some() => {
-                bytes.push(hex(*a).unwrap_or(0) * 16 + hex(*b).unwrap_or(0));
-                rest = after;
-            }
-            _ => {
-                bytes.push(c);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| id.to_owned())
+    String::from_utf8(percent_decoded(id)).unwrap_or_else(|_| id.to_owned())
 }

@@ -7,6 +7,7 @@ use super::{
     refs,
     tree::{Id, Tree},
 };
+use crate::codec::svg::urls;
 
 /// The longer side of the screen, in pixels; the larger of the two sizes at which results are compared.
 const SIDE: f64 = 2048.0;
@@ -100,7 +101,7 @@ impl Walk<'_> {
             let Some(value) = self.tree.get(id, name) else { continue };
             let target = match name {
                 "href" => value.trim().strip_prefix('#'),
-                _ => refs::urls(value).first().and_then(|url| url.strip_prefix('#')),
+                _ => urls(value).first().and_then(|url| url.strip_prefix('#')),
             };
             found.extend(target.and_then(|target| self.ids.get(target)).map(|target| (name, *target)));
         }

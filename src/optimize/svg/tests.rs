@@ -6,10 +6,10 @@ fn settings<'a>(codecs: &'a Codecs, limits: &'a Limits) -> Settings<'a> {
         tolerance: search::EXACT,
         lossy: false,
         gentle: false,
+        kinds: false,
         keep_ids: false,
         sheets: true,
         embedded: None,
-        nesting: 0,
         codecs,
         run: Run { limits, control: &Unattended },
     }
@@ -107,5 +107,31 @@ fn a_title_and_names_for_readers_stay() {
         "id=\"a\"",
     ] {
         assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn down_to_medium_renderers_get_the_kinds_of_shapes_that_they_got_before() {
+    let circle =
+        "<svg viewBox=\"0 0 90 90\"><path d=\"M90 45C90 70 70 90 45 90S0 70 0 45 20 0 45 0s45 20 45 45\"/></svg>";
+    let (codecs, limits, fonts) = (Codecs::default(), Limits::default(), Fonts::new());
+    let run = Run { limits: &limits, control: &Unattended };
+    let count = |name: &str, document: &str, part: &str, kinds: bool| {
+        let mut tree = tree(document);
+        let rule = SVG_RULES.iter().find(|rule| rule.name == name).unwrap();
+        (rule.apply)(&mut tree, &Settings { tolerance: 9.0, kinds, ..settings(&codecs, &limits) }).unwrap();
+        text(&tree).matches(part).count()
+    };
+    let paths = "<svg viewBox=\"0 0 90 90\"><path d=\"M0 0h9v9z\"/><path d=\"M40 0h9v9z\"/></svg>";
+    let cases = [("shapes", "<svg viewBox=\"0 0 90 90\"><rect width=\"9\" height=\"8\"/></svg>", "<rect", [0, 1])];
+    for (rule, document, part, expected) in cases.into_iter().chain([("merge", paths, "<path", [1, 2])]) {
+        assert_eq!([false, true].map(|kinds| count(rule, document, part, kinds)), expected, "{rule}");
+    }
+    assert!(count("paths", circle, "a", false) > count("paths", circle, "a", true));
+    for (goal, kinds) in
+        [(Goal::Lossless, true), (Goal::Smart(Preset::Medium), true), (Goal::Smart(Preset::High), false)]
+    {
+        let task = Vector { codecs: &codecs, text: "", goal, keep_ids: false, fonts: &fonts, size: None };
+        assert_eq!(Settings::exact(&tree(circle), &task, run).kinds, kinds);
     }
 }

@@ -44,10 +44,13 @@ impl<'a> Witness<'a> {
         if picture == self.small.exact { Ok(100.0) } else { self.small.reference.score(&picture, run) }
     }
 
-    /// The lowest of the scores at both sizes and on all grounds.
-    pub(super) fn score(&mut self, text: &str, run: Run<'_>) -> Result<f64> {
+    /// The lowest of the scores at both sizes and on all grounds, or the first that is below `target`.
+    pub(super) fn score(&mut self, text: &str, target: f64, run: Run<'_>) -> Result<f64> {
         let drawing = Drawing::new(text, self.fonts, run)?;
         let mut score = self.small.score(&self.small.draw(&drawing, run)?, run)?;
+        if score < target {
+            return Ok(score);
+        }
         let [large, smooth] = match &mut self.large {
             Some(large) => large,
             none => {
@@ -58,6 +61,9 @@ impl<'a> Witness<'a> {
         };
         let picture = large.draw(&drawing, run)?;
         score = score.min(large.score(&picture, run)?);
+        if score < target {
+            return Ok(score);
+        }
         // Coverage of edges comes in steps here, and averaged in finer ones, as other renderers have them.
         Ok(score.min(smooth.score(&halved(&picture)?, run)?))
     }

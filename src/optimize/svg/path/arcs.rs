@@ -135,7 +135,7 @@ impl Round {
 pub(super) fn round(steps: &[Step], tolerance: f64, keep: Keep) -> Option<Round> {
     match steps[0].segment {
         Segment::Arc(arc) => Some(Round::of(steps[0].from, &arc)),
-        Segment::Cubic(..) if !keep.vertices => circular(steps, tolerance),
+        Segment::Cubic(..) if !keep.vertices && !keep.curves => circular(steps, tolerance),
         _ => None,
     }
 }

@@ -119,15 +119,17 @@ pub(crate) struct Keep {
     pub(crate) vertices: bool,
     /// Dashes, text or motion run along the path: it starts where it did. (For a fill alone subpaths are rotated.)
     pub(crate) start: bool,
+    /// Curves do not become arcs, which some renderers draw less exactly.
+    pub(crate) curves: bool,
 }
 
 impl Keep {
     /// Keeps everything that could show.
-    pub(crate) const ALL: Self = Self { stroke: true, dots: true, vertices: true, start: true };
+    pub(crate) const ALL: Self = Self { stroke: true, dots: true, vertices: true, start: true, curves: true };
 
     /// Whether only the area inside matters.
     fn fill_only(self) -> bool {
-        self == Self::default()
+        Self { curves: false, ..self } == Self::default()
     }
 }
 

@@ -8,7 +8,7 @@ use super::super::{
     style::{animated, is_styled},
     tree::{Element, Id, Tree},
 };
-use crate::error::Result;
+use crate::{codec::svg::urls, error::Result};
 
 pub(super) const BEFORE: &str = "<svg><clipPath id=\"a\"/><g><g transform=\"scale(2)\"><path d=\"M0 0h9\" transform=\"scale(3)\"/></g></g>\
     <g clip-path=\"url(#a)\"><use href=\"#b\"/></g><g clip-path=\"url(#a)\"><use href=\"#c\"/></g><g clip-path=\"url(#a)\"><use href=\"#d\"/></g></svg>";
@@ -162,7 +162,7 @@ impl Still {
 
     /// Whether what is named draws in units of the box of whoever names it. A group's box is not that of its child alone.
     fn is_boxed(&self, value: &str) -> bool {
-        refs::urls(value).first().is_none_or(|url| !self.unboxed.contains(url.trim_start_matches('#')))
+        urls(value).first().is_none_or(|url| !self.unboxed.contains(url.trim_start_matches('#')))
     }
 }
 

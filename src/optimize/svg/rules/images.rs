@@ -1,6 +1,4 @@
-use base64::{Engine as _, engine::general_purpose::STANDARD};
-
-use super::super::{Settings, tree::Tree};
+use super::super::{Settings, data, tree::Tree};
 use crate::{
     engine::{Engine, Input},
     error::{Error, Result},
@@ -17,30 +15,18 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     for id in tree.elements() {
         settings.run.check()?;
         let Some(href) = tree.get(id, "href").filter(|_| tree.is(id, &["image", "feImage"])) else { continue };
-        let Some(bytes) = content(href) else { continue };
-        match optimised(&bytes, settings)? {
-            Some((format, bytes)) => {
-                tree.set(id, "href", format!("data:{};base64,{}", format.media_type(), STANDARD.encode(bytes)))
-            }
-            None if href.contains(char::is_whitespace) => {
-                let compact: String = href.split_ascii_whitespace().collect();
-                tree.set(id, "href", compact);
-            }
-            None => {}
+        // A fragment names a part to show.
+        let held = data::content(href).filter(|(kind, _)| kind.starts_with("image/") && !href.contains('#'));
+        let Some((kind, bytes)) = held else { continue };
+        let shorter = match optimised(&bytes, settings)? {
+            Some((format, bytes)) => data::address(format.media_type(), &bytes),
+            None => data::address(&kind, &bytes),
+        };
+        if shorter.len() < href.len() {
+            tree.set(id, "href", shorter);
         }
     }
     Ok(())
-}
-
-/// What a `data:` address in Base64 holds.
-fn content(href: &str) -> Option<Vec<u8>> {
-    let (head, data) = href.trim().split_once(',')?;
-    let head = head.to_ascii_lowercase();
-    if !head.starts_with("data:image/") || !head.trim_end().ends_with(";base64") {
-        return None;
-    }
-    let data: String = data.split_ascii_whitespace().collect();
-    STANDARD.decode(data).ok()
 }
 
 /// The picture made smaller as the document is; `None` where it cannot be, or is not.

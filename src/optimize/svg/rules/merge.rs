@@ -20,7 +20,7 @@ const BOXES: usize = 64;
 const GAP: f64 = 4.0;
 
 pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
-    if is_styled(tree) {
+    if settings.kinds || is_styled(tree) {
         return Ok(());
     }
     let screen = Screen::of(tree);

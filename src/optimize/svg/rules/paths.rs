@@ -37,6 +37,7 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         // An animation of the data needs their commands as they are.
         let Some(path) = Path::parse(data).filter(|_| !animated[id.index()]) else { continue };
         let keep = if settings.gentle { Keep::ALL } else { looks.keep(tree, id) };
+        let keep = Keep { curves: keep.curves || settings.kinds, ..keep };
         let whole = path.write(tolerance, keep);
         if settings.lossy && !keep.vertices && !followed {
             // Half is for the shape, half for its numbers.
@@ -95,6 +96,7 @@ impl Looks {
             dots: stroke && self.caps[at] != Value::Known("butt".to_owned()),
             vertices: self.markers.iter().any(|marker| paints(&marker[at])),
             start: stroke && paints(&self.dashes[at]),
+            curves: false,
         }
     }
 }

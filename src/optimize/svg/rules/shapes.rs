@@ -25,7 +25,7 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         {
             continue;
         }
-        let Some(path) = geometry(tree, id) else { continue };
+        let Some(path) = geometry(tree, id).filter(|_| !settings.kinds || !tree.is(id, &["rect"])) else { continue };
         let stroked = paints(&stroke[id.index()]);
         let tolerance = settings.tolerance / screen.place(tree, id).scale;
         let keep = if stroked { Keep::ALL } else { Keep::default() };

@@ -1,6 +1,6 @@
 //! Where an address leads.
 
-use crate::optimize::svg::refs::urls;
+use crate::codec::svg::urls;
 
 /// An address, read as browsers do: without white space and control characters, the scheme in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,6 +9,8 @@ pub(super) enum Address {
     Inside,
     /// A picture in the address itself.
     Picture,
+    /// A document in the address itself.
+    Document,
     /// A font in the address itself.
     Font,
     /// Another document, by a scheme that only leads there.
@@ -32,6 +34,7 @@ impl Address {
         let data = &plain[scheme.len() + 1..];
         match scheme {
             "http" | "https" | "mailto" | "tel" => Self::Link,
+            "data" if data.starts_with("image/svg") => Self::Document,
             "data" if data.starts_with("image/") => Self::Picture,
             "data"
                 if ["font/", "application/font", "application/x-font", "application/vnd.ms-font"]
@@ -48,7 +51,7 @@ impl Address {
     pub(super) fn may_load(self, element: &str) -> bool {
         match self {
             Self::Inside => true,
-            Self::Picture => matches!(element, "image" | "feImage" | "img"),
+            Self::Picture | Self::Document => super::PICTURES.contains(&element),
             Self::Link => element == "a",
             Self::Font | Self::Refused => false,
         }
@@ -60,7 +63,8 @@ const fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202F}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{AD}')
 }
 
-/// Whether a value, of an attribute or in a style sheet, loads nothing from elsewhere and runs nothing.
+/// Whether a value, of an attribute or in a style sheet, loads nothing from elsewhere and runs nothing. Documents in
+/// addresses are let through where they are cleaned, which is not here.
 pub(super) fn is_harmless_value(value: &str) -> bool {
     let value = unescaped(value);
     let inside = |url: &&str| matches!(Address::read(url), Address::Inside | Address::Picture | Address::Font);
@@ -117,7 +121,7 @@ mod tests {
             ("#a", Address::Inside),
             ("", Address::Inside),
             ("data:image/png;base64,AA", Address::Picture),
-            (" DATA:image/svg+xml,x", Address::Picture),
+            (" DATA:image/svg+xml,x", Address::Document),
             ("data:text/html,x", Address::Refused),
             ("https://example.com", Address::Link),
             ("//example.com/x.svg#a", Address::Link),
@@ -141,6 +145,7 @@ mod tests {
             "url(http://x/y)",
             "url(x.svg#a)",
             "\\75 rl(//x)",
+            "url(data:image/svg+xml,x)",
             "expression(alert(1))",
             "java script:x",
             "URL(a)",

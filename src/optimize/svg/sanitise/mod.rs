@@ -4,6 +4,7 @@
 //! picture with them. After imgproxy's and DOMPurify's lists, and OWASP's on what browsers run.
 
 mod address;
+mod pictures;
 #[cfg(test)]
 mod tests;
 
@@ -13,7 +14,9 @@ use super::{
     css::{self, Declaration},
     tree::{Content, Element, Id, Tree},
 };
+use crate::{control::Run, error::Result};
 use address::Address;
+use pictures::Picture;
 
 /// Elements of SVG that draw, describe or animate; filter primitives pass by their prefix.
 const SVG: [&str; 62] = [
@@ -131,6 +134,9 @@ const HTML: [&str; 46] = [
     "ul",
 ];
 
+/// Elements that show a picture from an address.
+const PICTURES: [&str; 3] = ["image", "feImage", "img"];
+
 /// Attributes that HTML elements keep.
 const HTML_ATTRIBUTES: [&str; 18] = [
     "align", "alt", "class", "color", "colspan", "dir", "face", "height", "href", "id", "lang", "rowspan", "size",
@@ -159,8 +165,11 @@ const REFUSED: [&str; 18] = [
     "xmlns",
 ];
 
-/// Cleans `tree`; gives back what was taken out, by name, each once.
-pub(super) fn sanitise(tree: &mut Tree) -> Vec<String> {
+/// Cleans `tree`, of a document in so many others; gives back what was taken out, by name, each once.
+///
+/// # Errors
+/// [`Error::Stopped`](crate::Error::Stopped).
+pub(super) fn sanitise(tree: &mut Tree, nesting: u8, run: Run<'_>) -> Result<Vec<String>> {
     let mut removed = BTreeSet::new();
     tree.retain(|tree, id| {
         let passes = tree.element(id).is_none_or(|element| passes(tree, id, element));
@@ -172,8 +181,29 @@ pub(super) fn sanitise(tree: &mut Tree) -> Vec<String> {
     for id in tree.descendants(tree.root()) {
         clean_attributes(tree, id, &mut removed);
         clean_sheet(tree, id, &mut removed);
+        clean_picture(tree, id, nesting, &mut removed, run)?;
     }
-    removed.into_iter().collect()
+    Ok(removed.into_iter().collect())
+}
+
+/// Cleans the document that an element shows as a picture.
+fn clean_picture(tree: &mut Tree, id: Id, nesting: u8, removed: &mut BTreeSet<String>, run: Run<'_>) -> Result<()> {
+    run.check()?;
+    for name in ["href", "src"] {
+        let Some(address) = tree.get(id, name).filter(|_| tree.is(id, &PICTURES)) else { continue };
+        match pictures::cleaned(address, nesting, run)? {
+            Picture::Kept => {}
+            Picture::Cleaned(address, from_inside) => {
+                tree.set(id, name, address);
+                removed.extend(from_inside);
+            }
+            Picture::Refused => {
+                tree.unset(id, name);
+                removed.insert(name.to_owned());
+            }
+        }
+    }
+    Ok(())
 }
 
 fn passes(tree: &Tree, id: Id, element: &Element) -> bool {

@@ -3,7 +3,7 @@ use crate::{
     codec::svg,
     control::{Run, Unattended},
     limits::Limits,
-    optimize::svg::{build::build, write::write},
+    optimize::svg::{build::build, data, write::write},
 };
 
 /// Documents that act, load or lead elsewhere in some viewer: after OWASP's and DOMPurify's collections. Each says `EVIL`
@@ -84,8 +84,9 @@ fn cleaned(inner: &str) -> String {
         )
     );
     let limits = Limits::default();
-    let mut tree = build(&svg::document(&text, Run { limits: &limits, control: &Unattended }).unwrap());
-    sanitise(&mut tree);
+    let run = Run { limits: &limits, control: &Unattended };
+    let mut tree = build(&svg::document(&text, run).unwrap());
+    sanitise(&mut tree, 0, run).unwrap();
     write(&tree)
 }
 
@@ -117,4 +118,56 @@ fn what_is_harmless_stays() {
         let inside = &text[text.find('>').unwrap() + 1..text.len() - "</svg>".len()];
         assert_eq!(inside.replace(" one=\"1\"", ""), inner.replace(" one=\"1\"", ""));
     }
+}
+
+/// The address of a document with `inner` in it, in Base64 or percent-encoded.
+fn shown(inner: &str, packed: bool) -> String {
+    let text = format!("<svg xmlns=\"http://www.w3.org/2000/svg\">{inner}</svg>");
+    match packed {
+        true => data::address("image/svg+xml", text.as_bytes()),
+        false => format!("data:image/svg+xml;charset=utf-8,{}", text.replace('"', "'").replace('<', "%3C")),
+    }
+}
+
+#[test]
+fn documents_shown_as_pictures_are_cleaned_however_they_are_written() {
+    for packed in [true, false] {
+        let attack =
+            shown("<script>EVIL</script><g onload=\"EVIL\" class=\"kept\"/><image href=\"https://EVIL\"/>", packed);
+        let twice = shown(&format!("<image href=\"{attack}\"/>"), true);
+        for (address, deep) in [(attack, 1), (twice, 2)] {
+            let mut text = cleaned(&format!("<image href=\"{address}\"/>"));
+            for _ in 0..deep {
+                let start = text.find("data:").unwrap();
+                let end = start + text[start..].find('"').unwrap();
+                text = String::from_utf8(data::content(&text[start..end]).unwrap().1).unwrap();
+            }
+            assert!(!text.contains("EVIL") && text.contains("kept"), "{text}");
+        }
+        let harmless = shown("<g class=\"kept\"/>", packed);
+        assert!(cleaned(&format!("<image href=\"{harmless}\"/>")).contains(&harmless));
+    }
+}
+
+#[test]
+fn documents_shown_as_pictures_that_cannot_be_read_or_lie_too_deep_are_taken_out() {
+    let deep =
+        (0..3).fold("<g class=\"kept\"/>".to_owned(), |inner, _| format!("<image href=\"{}\"/>", shown(&inner, true)));
+    let text = cleaned(&deep);
+    let inside = |text: &str| {
+        let start = text.find("data:").unwrap();
+        String::from_utf8(data::content(&text[start..start + text[start..].find('"').unwrap()]).unwrap().1).unwrap()
+    };
+    assert!(!inside(&inside(&text)).contains("data:"), "{text}");
+    for unread in [
+        "data:image/svg+xml,%3Csvg",
+        "data:image/svg+xml;base64,H4sI",
+        "data:image/svg+xml;base64,%%",
+        "data:image/png,<svg></svg >",
+    ] {
+        let text = cleaned(&format!("<image href=\"{}\"/>", unread.replace('<', "&lt;")));
+        assert!(!text.contains("data:"), "{unread}: {text}");
+    }
+    let value = cleaned(&format!("<rect filter=\"url({}#a)\"/>", shown("<g/>", true)));
+    assert!(!value.contains("data:"), "{value}");
 }

@@ -1,0 +1,63 @@
+//! Documents that a document shows as pictures, in `data:` addresses: cleaned as the one around them is.
+
+use super::super::{build, data, write};
+use super::address::Address;
+use crate::{
+    codec::svg,
+    control::Run,
+    error::{Error, Result},
+    format::{Format, sniff},
+};
+
+/// Documents within documents that are cleaned; deeper ones are taken out.
+const NESTING: u8 = 2;
+/// What opens a gzipped file.
+const GZIP: &[u8] = &[0x1F, 0x8B];
+
+/// What becomes of a picture.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Picture {
+    /// Nothing was wrong with it, or it is of pixels.
+    Kept,
+    /// Its new address, and what was taken out of it, by name.
+    Cleaned(String, Vec<String>),
+    /// It is a document that cannot be read, or lies too deep.
+    Refused,
+}
+
+/// Cleans what `address` holds, which lies in so many documents within the outermost.
+pub(super) fn cleaned(address: &str, nesting: u8, run: Run<'_>) -> Result<Picture> {
+    let Some((kind, bytes)) = data::content(address) else {
+        return Ok(if Address::read(address) == Address::Document { Picture::Refused } else { Picture::Kept });
+    };
+    if !kind.contains("svg") && sniff(&bytes) != Some(Format::Svg) {
+        return Ok(Picture::Kept);
+    }
+    // Nothing inflates what an address holds, but could be made to here.
+    if nesting >= NESTING || bytes.starts_with(GZIP) {
+        return Ok(Picture::Refused);
+    }
+    match document(&bytes, nesting + 1, run) {
+        Err(stopped @ Error::Stopped(_)) => Err(stopped),
+        Err(_) => Ok(Picture::Refused),
+        Ok(Picture::Cleaned(clean, removed)) => {
+            let view = address.find('#').map_or("", |at| &address[at..]);
+            Ok(Picture::Cleaned(clean + view, removed))
+        }
+        Ok(picture) => Ok(picture),
+    }
+}
+
+fn document(bytes: &[u8], nesting: u8, run: Run<'_>) -> Result<Picture> {
+    let text = svg::text(bytes, run)?;
+    let document = svg::document(&text, run)?;
+    let mut tree = build::build(&document);
+    let mut removed = super::sanitise(&mut tree, nesting, run)?;
+    if removed.is_empty() {
+        if build::keeps_all_that_leads(&text, &document) {
+            return Ok(Picture::Kept);
+        }
+        removed.push("prolog".to_owned());
+    }
+    Ok(Picture::Cleaned(data::address(Format::Svg.media_type(), write::write(&tree).as_bytes()), removed))
+}
