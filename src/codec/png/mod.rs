@@ -1,6 +1,7 @@
 //! PNG: still pictures, and APNG: animations.
 
 mod apng;
+mod bits;
 mod chunks;
 mod colour_chunks;
 mod container;
@@ -22,6 +23,7 @@ mod probe;
 mod search;
 mod splice;
 mod text;
+mod thorough;
 
 use std::sync::Arc;
 
