@@ -8,6 +8,7 @@ use super::{
     },
     coding::Coding,
     pixel::Colour,
+    repeat::repeating,
 };
 use crate::{
     codec::sequence::{Area, Cost},
@@ -39,6 +40,8 @@ pub(super) enum Way {
     Changed,
     /// Those that change, and unchanged ones between them if they are few.
     Joined,
+    /// Those that change, and unchanged ones with which they repeat each other.
+    Repeating,
 }
 
 impl<C: Colour> Part<'_, C> {
@@ -51,7 +54,7 @@ impl<C: Colour> Part<'_, C> {
             base == wanted || wanted.is_opaque()
         });
         match drawable && any && coding.has_hole() {
-            true => &[Way::Whole, Way::Changed, Way::Joined],
+            true => &[Way::Whole, Way::Changed, Way::Joined, Way::Repeating],
             false => &[Way::Whole],
         }
     }
@@ -66,6 +69,7 @@ impl<C: Colour> Part<'_, C> {
         let nothing = C::default();
         match way {
             Way::Whole => self.area.rows(self.wanted, self.width).flatten().copied().collect(),
+            Way::Repeating => repeating(&self.pixels(Way::Changed), &self.pixels(Way::Whole), self.area.width),
             _ => {
                 let mut out = Vec::with_capacity(self.area.width * self.area.height);
                 for (base, wanted) in self.area.rows(self.base, self.width).zip(self.area.rows(self.wanted, self.width))
@@ -116,7 +120,7 @@ impl Price {
         let plan = Plan::of(0, self.coding.is_indexed());
         let mut least = usize::MAX;
         for &way in part.ways(&self.coding) {
-            if way == Way::Joined {
+            if matches!(way, Way::Joined | Way::Repeating) {
                 continue;
             }
             let lines = self.coding.lines(part.area, part.pixels(way).into_iter());
