@@ -108,7 +108,7 @@ impl Deflater {
 const fn effort(level: i32, bytes: usize) -> Effort {
     match (level, bytes) {
         (12.., ..=FEW) => Effort { depth: 300, span: 258, ways: 4, splits: 2 },
-        (12.., ..=MANY) => Effort { depth: 300, span: 32, ways: 3, splits: 1 },
+        (12.., ..=MANY) => Effort { depth: 300, span: 16, ways: 3, splits: 1 },
         _ => Effort { depth: 60, span: 16, ways: 1, splits: 1 },
     }
 }

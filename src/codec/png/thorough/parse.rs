@@ -2,7 +2,7 @@
 
 use super::{
     matches::Matches,
-    symbols::{Costs, Item, distance_symbol},
+    symbols::{Costs, Item, LONGEST_MATCH, distance_symbol},
 };
 use crate::{control::Run, error::Result};
 
@@ -12,7 +12,7 @@ const PERIOD: usize = 1 << 12;
 /// The memory of [`parse`](Self::parse).
 #[derive(Debug)]
 pub(super) struct Parser {
-    /// Of the lengths that are best taken from one place so many of the longest are looked at, and the least.
+    /// Within a repetition that began before so many of the longest lengths are looked at, and the least.
     span: usize,
     /// For every position what it costs to come there, and the last step.
     ways: Vec<(u32, Item)>,
@@ -35,6 +35,7 @@ impl Parser {
         self.ways.clear();
         self.ways.resize(data.len() + 1, (u32::MAX, Item::default()));
         self.ways[0].0 = 0;
+        let mut before = None;
         for (at, &byte) in data.iter().enumerate() {
             if at % PERIOD == 0 {
                 run.check()?;
@@ -46,6 +47,10 @@ impl Parser {
             }
             let most = data.len() - at;
             let found = matches.at(offset + at);
+            // Within a long repetition all lengths were tried from its beginning.
+            let longest = found.last().map(|last| last.distance);
+            let span = if longest == before { self.span } else { LONGEST_MATCH };
+            before = longest;
             let mut length = 3;
             for found in found {
                 let value = found.distance;
@@ -54,12 +59,12 @@ impl Parser {
                 if length > end {
                     continue;
                 }
-                if end - length > self.span {
+                if end - length > span {
                     let (way, cost) = (&mut self.ways[at + length], base + costs.lengths[length]);
                     if cost < way.0 {
                         *way = (cost, Item { length: length as u16, value });
                     }
-                    length = end - self.span;
+                    length = end - span;
                 }
                 let lengths = length as u16..=end as u16;
                 let steps = self.ways[at + length..=at + end].iter_mut().zip(&costs.lengths[length..=end]);
