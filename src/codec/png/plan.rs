@@ -70,7 +70,7 @@ impl Plan {
     }
 
     /// Level of the result for a picture that the first comparison made `bytes` large. Levels 11 and 12 take 0.2 to
-    /// 0.5 s for a megabyte of rows, the more the less they compress, and save photographs 1 % each, so large ones do
+    /// 0.8 s for a megabyte of rows, the more the less they compress, and save photographs 1 % each, so large ones do
     /// without.
     pub(super) fn last_level(&self, bytes: usize) -> i32 {
         match bytes >> 20 {
