@@ -387,6 +387,44 @@ mod tests {
         assert_eq!(up[8], lines.data[6].wrapping_sub(lines.data[0]));
     }
 
+    /// What a decoder makes of filtered rows.
+    fn decoded(filtered: &[u8], row: usize, distance: usize) -> Vec<u8> {
+        let mut out: Vec<u8> = Vec::new();
+        for line in filtered.chunks_exact(row + 1) {
+            let start = out.len();
+            for (at, &byte) in line[1..].iter().enumerate() {
+                let above = |at: usize| start.checked_sub(row).map_or(0, |above| out[above + at]);
+                let (a, c) = if at < distance { (0, 0) } else { (out[start + at - distance], above(at - distance)) };
+                out.push(byte.wrapping_add(expected(line[0], a, above(at), c)));
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn only_colours_of_transparent_pixels_are_free_and_they_filter_to_nothing() {
+        for (pixel, alpha) in [(4, 1), (2, 1), (8, 2)] {
+            let (width, height) = (16, 12);
+            let mut data: Vec<u8> = noise(7).take(width * height * pixel).collect();
+            for (at, pixel) in data.chunks_exact_mut(pixel).enumerate() {
+                if at / 3 % 2 == 0 { pixel.fill(0) } else { pixel[pixel.len() - 1] |= 1 }
+            }
+            let row = width * pixel;
+            let plain = Lines::new(data.clone(), vec![(row, height)], pixel);
+            let free = Lines::new(data.clone(), vec![(row, height)], pixel).with_free_colours(alpha);
+            let zeros = |rows: &[u8]| rows.iter().filter(|&&byte| byte == 0).count();
+            let each = Choice::Each((0..height as u8).map(|row| row % 5).collect());
+            for choice in [Choice::All(1), Choice::All(2), Choice::All(4), each] {
+                let filtered = free.filtered(&choice, run()).unwrap();
+                for (is, was) in decoded(&filtered, row, pixel).chunks_exact(pixel).zip(data.chunks_exact(pixel)) {
+                    let first = if is_transparent(was, alpha) { pixel - alpha } else { 0 };
+                    assert_eq!(is[first..], was[first..]);
+                }
+                assert!(zeros(&filtered) > zeros(&plain.filtered(&choice, run()).unwrap()));
+            }
+        }
+    }
+
     #[test]
     fn every_way_to_choose_chooses_once_a_row() {
         let lines = lines();
