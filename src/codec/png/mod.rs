@@ -14,6 +14,7 @@ mod filters;
 mod fixtures;
 mod forms;
 mod header;
+mod heuristics;
 mod indexed;
 mod inflate;
 mod palette_order;

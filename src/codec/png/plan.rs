@@ -1,6 +1,6 @@
 //! What an effort buys.
 
-use super::filters::Heuristic::{self, Entropy, PairEntropy, Pairs, Sum};
+use super::heuristics::Heuristic::{self, Entropy, PairEntropy, Pairs, Sum};
 
 /// Level of the second comparison: it ranks nearly as level 12 does, in a quarter of its time.
 pub(super) const SECOND_LEVEL: i32 = 10;

@@ -206,13 +206,8 @@ mod tests {
             let lengths = lengths(counts, limit);
             let kraft: u32 = lengths.iter().filter(|&&l| l > 0).map(|&l| 1 << (limit - u32::from(l))).sum();
             assert_eq!(kraft, 1 << limit);
-            for (a, b) in counts
-                .iter()
-                .zip(&lengths)
-                .zip(counts.iter().zip(&lengths).skip(1))
-                .map(|((a, x), (b, y))| ((a, x), (b, y)))
-            {
-                assert!(a.0 <= b.0 || *a.0 == 0 || *b.0 == 0 || a.1 <= b.1);
+            for (a, &count) in lengths.iter().zip(counts) {
+                assert!(counts.iter().zip(&lengths).all(|(&other, b)| count == 0 || other <= count || *b <= *a));
             }
         }
         assert_eq!(lengths(&[4, 1, 1, 2], 15), [1, 3, 3, 2]);

@@ -221,7 +221,7 @@ fn log2(n: u32) -> u32 {
     let mut x = u64::from(n) << (31 - whole);
     let mut log = whole;
     for _ in 0..BIT.ilog2() {
-        x = x * x >> 31;
+        x = (x * x) >> 31;
         let bit = x >> 32;
         log = log << 1 | bit as u32;
         x >>= bit;
