@@ -65,11 +65,14 @@ impl<C: Colour> Part<'_, C> {
     }
 
     /// What is drawn, row by row.
-    pub(super) fn pixels(&self, way: Way) -> Vec<C> {
+    pub(super) fn pixels(&self, way: Way, run: Run<'_>) -> Result<Vec<C>> {
         let nothing = C::default();
         match way {
-            Way::Whole => self.area.rows(self.wanted, self.width).flatten().copied().collect(),
-            Way::Repeating => repeating(&self.pixels(Way::Changed), &self.pixels(Way::Whole), self.area.width),
+            Way::Whole => Ok(self.area.rows(self.wanted, self.width).flatten().copied().collect()),
+            Way::Repeating => {
+                let (changed, wanted) = (self.pixels(Way::Changed, run)?, self.pixels(Way::Whole, run)?);
+                repeating(&changed, &wanted, self.area.width, run)
+            }
             _ => {
                 let mut out = Vec::with_capacity(self.area.width * self.area.height);
                 for (base, wanted) in self.area.rows(self.base, self.width).zip(self.area.rows(self.wanted, self.width))
@@ -80,7 +83,7 @@ impl<C: Colour> Part<'_, C> {
                         join(&mut out[start..], wanted);
                     }
                 }
-                out
+                Ok(out)
             }
         }
     }
@@ -123,7 +126,7 @@ impl Price {
             if matches!(way, Way::Joined | Way::Repeating) {
                 continue;
             }
-            let lines = self.coding.lines(part.area, part.pixels(way).into_iter());
+            let lines = self.coding.lines(part.area, part.pixels(way, run)?.into_iter());
             let mut choices = lines.choose(plan.heuristics, run)?;
             if choices.is_empty() {
                 choices.push(Choice::All(0));
@@ -167,8 +170,10 @@ pub(super) fn smallest<C: Colour>(
     run: Run<'_>,
 ) -> Result<Coded> {
     let plan = Plan::of(effort, coding.is_indexed());
-    let ways: Vec<(Way, Lines)> =
-        part.ways(coding).iter().map(|&way| (way, coding.lines(part.area, part.pixels(way).into_iter()))).collect();
+    let mut ways = Vec::new();
+    for &way in part.ways(coding) {
+        ways.push((way, coding.lines(part.area, part.pixels(way, run)?.into_iter())));
+    }
     let mut candidates = first_round(&ways, &plan, run)?;
     candidates.truncate(plan.second.max(1));
     if candidates.len() > 1 {

@@ -1,6 +1,7 @@
 //! Which of the pixels that stay as they are to draw again: those with which the drawing repeats itself most.
 
 use super::pixel::Colour;
+use crate::{control::Run, error::Result};
 
 /// The farthest that is looked back: a window of the indices that most such frames have.
 const FARTHEST: usize = 1 << 15;
@@ -8,6 +9,8 @@ const FARTHEST: usize = 1 << 15;
 const LEAST: usize = 3;
 /// Candidates with one hash that are looked at.
 const CANDIDATES: usize = 24;
+/// The longest repetition that is drawn at once.
+const MOST: usize = 1 << 10;
 /// A repetition that is not put off for a longer one behind it.
 const LONG: usize = 64;
 const HASH_BITS: u32 = 14;
@@ -28,22 +31,22 @@ struct Drawing<'a, C> {
 }
 
 /// `changed`, rows `width` long that are transparent where nothing changes, with some of these pixels as in `wanted`.
-pub(super) fn repeating<C: Colour>(changed: &[C], wanted: &[C], width: usize) -> Vec<C> {
+pub(super) fn repeating<C: Colour>(changed: &[C], wanted: &[C], width: usize, run: Run<'_>) -> Result<Vec<C>> {
     let (out, before) = (Vec::with_capacity(changed.len()), Vec::with_capacity(changed.len()));
     let heads = vec![NONE; 1 << HASH_BITS];
     let mut drawing = Drawing { changed, wanted, width, out, heads, before, last: 1 };
     while drawing.out.len() < changed.len() {
+        run.check()?;
         let (length, distance) = drawing.longest();
         if length < LEAST {
             drawing.draw(changed[drawing.out.len()]);
             continue;
         }
         if length < LONG && drawing.out.len() + 1 < changed.len() {
-            let (out, before) = (drawing.out.len(), drawing.before.len());
+            let out = drawing.out.len();
             drawing.out.push(changed[out]);
             let next = drawing.longest().0;
             drawing.out.truncate(out);
-            debug_assert_eq!(drawing.before.len(), before);
             if next > length + 1 {
                 drawing.draw(changed[out]);
                 continue;
@@ -54,7 +57,7 @@ pub(super) fn repeating<C: Colour>(changed: &[C], wanted: &[C], width: usize) ->
         }
         drawing.last = distance;
     }
-    drawing.out
+    Ok(drawing.out)
 }
 
 impl<C: Colour> Drawing<'_, C> {
@@ -100,7 +103,7 @@ impl<C: Colour> Drawing<'_, C> {
             let changed = self.changed[at + offset];
             pixel == changed || (changed == C::default() && pixel == self.wanted[at + offset] && pixel.is_opaque())
         };
-        let most = self.changed.len() - at;
+        let most = MOST.min(self.changed.len() - at);
         if known < most && !fits(known) {
             return 0;
         }
@@ -119,13 +122,14 @@ fn hash<C: Colour>(pixels: &[C]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::png::fixtures::run;
 
     #[test]
     fn pixels_that_stay_are_drawn_where_that_repeats_what_was_drawn() {
         let [nothing, a, b, c] = [[0; 4], [1, 0, 0, 255], [2, 0, 0, 255], [3, 0, 0, 255u8]];
         let wanted = [a, b, c, b, c, a, a, b, c, b, c, a];
         let changed = [a, b, c, b, c, a, a, nothing, c, nothing, c, a];
-        assert_eq!(repeating(&changed, &wanted, 12), wanted);
+        assert_eq!(repeating(&changed, &wanted, 12, run()).unwrap(), wanted);
     }
 
     #[test]
@@ -134,7 +138,7 @@ mod tests {
         let wanted: Vec<[u8; 4]> = (0..600u32).map(|at| colour(at * at % 7)).collect();
         let changed: Vec<[u8; 4]> =
             wanted.iter().zip(0..).map(|(&pixel, at)| if at * 5 % 11 < 6 { [0; 4] } else { pixel }).collect();
-        let drawn = repeating(&changed, &wanted, 20);
+        let drawn = repeating(&changed, &wanted, 20, run()).unwrap();
         assert_eq!(drawn.len(), wanted.len());
         for ((drawn, changed), wanted) in drawn.iter().zip(&changed).zip(&wanted) {
             assert!(drawn == wanted || (drawn == changed && *changed == [0; 4]));
