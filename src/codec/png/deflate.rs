@@ -2,7 +2,11 @@
 
 use libdeflater::{CompressionLvl, Compressor, adler32};
 
-use super::splice::{Splicer, WINDOW};
+use super::{
+    bits::BitWriter,
+    splice::{Splicer, WINDOW},
+    thorough::{self, Effort},
+};
 use crate::{
     control::Run,
     error::{Error, Result},
@@ -11,11 +15,16 @@ use crate::{
 /// First bytes of a zlib stream of the highest level (RFC 1950).
 const HEADER: [u8; 2] = [0x78, 0xDA];
 
-/// Bytes of a piece at levels below 10: 3 to 30 ms, 100 ms at worst.
-const QUICK_PIECE: usize = 1 << 20;
-/// The same above: 50 to 300 ms, 800 ms at worst. Shorter pieces are worse than a lower level: those of 128 kB make
-/// screenshots 10 % larger, since libdeflate learns the costs of symbols as it goes.
-const SLOW_PIECE: usize = 3 << 19;
+/// Bytes of a piece at levels below 10: 2 to 15 ms, 50 ms at worst.
+const QUICK_PIECE: usize = 1 << 19;
+/// The same at level 10.
+const SLOW_PIECE: usize = 1 << 18;
+/// From this level on streams are our own: libdeflate would take 100 to 800 ms for a piece, in which it cannot be stopped,
+/// and in shorter ones it makes screenshots 10 % larger, since it learns the costs of symbols as it goes.
+const THOROUGH: i32 = 11;
+/// Bytes up to which all is tried, and up to which much is.
+const FEW: usize = 1 << 16;
+const MANY: usize = 1 << 20;
 
 /// A compressor with the memory that it needs again and again.
 pub(super) struct Deflater {
@@ -54,10 +63,20 @@ impl Deflater {
 
     /// A zlib stream of `data`.
     pub(super) fn zlib(&mut self, data: &[u8], run: Run<'_>) -> Result<Vec<u8>> {
-        self.zlib_of(data, self.piece(), run)
+        let mut zlib = match self.level {
+            THOROUGH.. => {
+                let mut out = BitWriter::behind(&HEADER);
+                thorough::deflate(data, effort(self.level, data.len()), &mut out, run)?;
+                out.finished()
+            }
+            _ => self.spliced(data, self.piece(), run)?,
+        };
+        zlib.extend_from_slice(&adler32(data).to_be_bytes());
+        Ok(zlib)
     }
 
-    fn zlib_of(&mut self, data: &[u8], piece: usize, run: Run<'_>) -> Result<Vec<u8>> {
+    /// Header and stream, of pieces.
+    fn spliced(&mut self, data: &[u8], piece: usize, run: Run<'_>) -> Result<Vec<u8>> {
         let mut splicer = Splicer::behind(&HEADER);
         let mut start = 0;
         while start < data.len() || start == 0 {
@@ -71,9 +90,7 @@ impl Deflater {
             spliced.ok_or_else(|| Error::internal("compressing", "a stream cannot be read back"))?;
             start = end.max(1);
         }
-        let mut zlib = splicer.finished();
-        zlib.extend_from_slice(&adler32(data).to_be_bytes());
-        Ok(zlib)
+        Ok(splicer.finished())
     }
 
     /// A deflate stream of `data`; `None` if it is not shorter than `most`.
@@ -84,6 +101,16 @@ impl Deflater {
         }
         let length = self.compressor.deflate_compress(data, &mut self.buffer[..space]).ok()?;
         (length < most).then(|| &self.buffer[..length])
+    }
+}
+
+/// What a stream of so many bytes may cost: 2 µs a byte for few of them, 0.4 to 0.8 for more, 0.2 to 0.5 at level 11.
+const fn effort(level: i32, bytes: usize) -> Effort {
+    match (level, bytes) {
+        (12.., ..=FEW) => Effort { depth: 300, span: 258, ways: 4, splits: 2 },
+        (12.., ..=MANY) => Effort { depth: 300, span: 16, ways: 3, splits: 1 },
+        (12.., _) => Effort { depth: 150, span: 16, ways: 4, splits: 1 },
+        _ => Effort { depth: 60, span: 16, ways: 1, splits: 1 },
     }
 }
 
@@ -117,17 +144,34 @@ mod tests {
     }
 
     #[test]
+    fn our_own_streams_are_whole_and_hardly_longer_than_those_of_the_library() {
+        for data in data() {
+            for level in [11, 12] {
+                for data in [3000, 70_000].map(|most| &data[..data.len().min(most)]) {
+                    let mut deflater = Deflater::new(level);
+                    let zlib = deflater.zlib(data, run()).unwrap();
+                    let mut out = vec![0; data.len()];
+                    assert_eq!(Decompressor::new().zlib_decompress(&zlib, &mut out), Ok(data.len()));
+                    assert_eq!(out, data);
+                    let theirs = deflater.length(data, usize::MAX);
+                    assert!(zlib.len() <= theirs + theirs / 100 + 8, "{level}: {} for {theirs}", zlib.len());
+                }
+            }
+        }
+    }
+
+    #[test]
     fn pieces_make_one_stream_that_is_hardly_longer() {
         for data in data() {
             for (level, piece) in [(1, 30_000), (6, 70_001), (10, 40_000), (11, 100_001), (12, 30_000)] {
                 let mut deflater = Deflater::new(level);
-                let zlib = deflater.zlib_of(&data, piece, run()).unwrap();
+                let stream = deflater.spliced(&data, piece, run()).unwrap();
                 let mut out = vec![0; data.len()];
-                assert_eq!(Decompressor::new().zlib_decompress(&zlib, &mut out), Ok(data.len()));
+                assert_eq!(Decompressor::new().deflate_decompress(&stream[2..], &mut out), Ok(data.len()));
                 assert_eq!(out, data);
                 let whole = deflater.length(&data, usize::MAX);
                 let most = whole + whole / 50 + 500 * data.len().div_ceil(piece);
-                assert!(zlib.len() <= most + 6, "{level}: {} for {whole}", zlib.len());
+                assert!(stream.len() <= most + 2, "{level}: {} for {whole}", stream.len());
             }
         }
     }

@@ -1,6 +1,9 @@
 //! Row filters, and the ways to choose one for every row.
 
-use super::deflate::Deflater;
+use super::{
+    deflate::Deflater,
+    heuristics::{Counts, Heuristic},
+};
 use crate::{control::Run, error::Result};
 
 /// Rows as they are filtered: packed, pass after pass.
@@ -11,13 +14,21 @@ pub(super) struct Lines {
     passes: Vec<(usize, usize)>,
     /// Bytes from a sample to the one on its left; 1 for depths under 8.
     distance: usize,
+    /// Bytes of alpha at the end of every pixel if the colours of transparent ones do not matter.
+    alpha: Option<usize>,
 }
 
 impl Lines {
     /// Rows from `data`, whose passes have the given bytes a row and rows.
     pub(super) fn new(data: Vec<u8>, passes: Vec<(usize, usize)>, distance: usize) -> Self {
         debug_assert_eq!(data.len(), passes.iter().map(|(bytes, rows)| bytes * rows).sum::<usize>());
-        Self { data, passes, distance }
+        Self { data, passes, distance, alpha: None }
+    }
+
+    /// The same with any colours where pixels, which end in `alpha` bytes of it, are transparent: those that the filter of
+    /// the row expects.
+    pub(super) fn with_free_colours(self, alpha: usize) -> Self {
+        Self { alpha: Some(alpha), ..self }
     }
 
     /// Rows over all passes.
@@ -47,36 +58,47 @@ impl Lines {
 
     /// The filtered rows, each behind the number of its filter in `choice`.
     pub(super) fn filtered(&self, choice: &Choice, run: Run<'_>) -> Result<Vec<u8>> {
-        let zeros = vec![0; self.longest()];
         let mut out = Vec::with_capacity(self.filtered_bytes());
-        for (index, (row, above)) in self.pairs().enumerate() {
+        let mut above = Above::of(self);
+        for (index, (row, before)) in self.pairs().enumerate() {
             run.check()?;
             let filter = choice.filter(index);
             out.push(filter);
             let start = out.len();
             out.resize(start + row.len(), 0);
-            apply(filter, row, or_zeros(above, &zeros, row), self.distance, &mut out[start..]);
+            above.filter(filter, row, before, &mut out[start..]);
+            above.go_on(filter, row, before);
         }
         Ok(out)
     }
 
     /// For every heuristic the filters that it chooses.
     pub(super) fn choose(&self, heuristics: &[Heuristic], run: Run<'_>) -> Result<Vec<Choice>> {
-        let zeros = vec![0; self.longest()];
+        if self.alpha.is_none() {
+            return self.choose_side_by_side(heuristics, run);
+        }
+        // What lies above a row depends on the filters that were chosen.
+        let alone = |heuristic: &Heuristic| self.choose_side_by_side(std::slice::from_ref(heuristic), run);
+        Ok(heuristics.iter().map(alone).collect::<Result<Vec<_>>>()?.concat())
+    }
+
+    fn choose_side_by_side(&self, heuristics: &[Heuristic], run: Run<'_>) -> Result<Vec<Choice>> {
         let mut filtered = vec![0; self.longest()];
         let mut counts = Counts::default();
         let mut choices = vec![Vec::with_capacity(self.count()); heuristics.len()];
-        for (row, above) in self.pairs() {
+        let mut above = Above::of(self);
+        for (row, before) in self.pairs() {
             run.check()?;
             let mut best = vec![(u64::MAX, 0); heuristics.len()];
             for filter in 0..5 {
                 let out = &mut filtered[..row.len()];
-                apply(filter, row, or_zeros(above, &zeros, row), self.distance, out);
+                above.filter(filter, row, before, out);
                 for (heuristic, best) in heuristics.iter().zip(&mut best) {
                     *best = (*best).min((heuristic.cost(out, &mut counts), filter));
                 }
             }
             best.iter().zip(&mut choices).for_each(|((_, filter), choice)| choice.push(*filter));
+            above.go_on(best.first().map_or(0, |best| best.1), row, before);
         }
         Ok(choices.into_iter().map(Choice::Each).collect())
     }
@@ -88,11 +110,11 @@ impl Lines {
         deflater: &mut Deflater,
         run: Run<'_>,
     ) -> Result<Choice> {
-        let zeros = vec![0; self.longest()];
         let mut choice = Vec::with_capacity(self.count());
         let mut done: Vec<u8> = Vec::with_capacity(self.filtered_bytes());
         let mut best = Vec::new();
-        for (row, above) in self.pairs() {
+        let mut above = Above::of(self);
+        for (row, before) in self.pairs() {
             run.check()?;
             let start = done.len();
             let window = start.saturating_sub(context * (row.len() + 1));
@@ -100,7 +122,7 @@ impl Lines {
             let mut least = usize::MAX;
             for filter in 0..5 {
                 done[start] = filter;
-                apply(filter, row, or_zeros(above, &zeros, row), self.distance, &mut done[start + 1..]);
+                above.filter(filter, row, before, &mut done[start + 1..]);
                 let length = deflater.length(&done[window..], least);
                 if length < least {
                     least = length;
@@ -110,13 +132,93 @@ impl Lines {
             }
             done[start..].copy_from_slice(&best);
             choice.push(best[0]);
+            above.go_on(best[0], row, before);
         }
         Ok(Choice::Each(choice))
     }
 }
 
-fn or_zeros<'a>(above: &'a [u8], zeros: &'a [u8], row: &[u8]) -> &'a [u8] {
-    if above.is_empty() { &zeros[..row.len()] } else { above }
+/// What a decoder has above a row. It differs from the picture where colours are free.
+struct Above {
+    zeros: Vec<u8>,
+    distance: usize,
+    alpha: Option<usize>,
+    /// The row before if it differs.
+    row: Option<Vec<u8>>,
+    next: Vec<u8>,
+    filtered: Vec<u8>,
+}
+
+impl Above {
+    fn of(lines: &Lines) -> Self {
+        let zeros = vec![0; lines.longest()];
+        Self { zeros, distance: lines.distance, alpha: lines.alpha, row: None, next: Vec::new(), filtered: Vec::new() }
+    }
+
+    /// Filters a row of the picture, which has the row `before` above it unless that is empty.
+    fn filter(&mut self, filter: u8, row: &[u8], before: &[u8], out: &mut [u8]) {
+        let above = match &self.row {
+            _ if before.is_empty() => &self.zeros[..row.len()],
+            Some(above) => above,
+            None => before,
+        };
+        match self.alpha {
+            Some(alpha) if filter > 0 && has_transparent(row, self.distance, alpha) => {
+                self.next.clear();
+                self.next.extend_from_slice(row);
+                free(&mut self.next, above, (self.distance, alpha), filter);
+                apply(filter, &self.next, above, self.distance, out);
+            }
+            _ => apply(filter, row, above, self.distance, out),
+        }
+    }
+
+    /// Goes on to the row below one that was filtered.
+    fn go_on(&mut self, filter: u8, row: &[u8], before: &[u8]) {
+        let Some(alpha) = self.alpha else { return };
+        if filter == 0 || !has_transparent(row, self.distance, alpha) {
+            self.row = None;
+            return;
+        }
+        let mut filtered = std::mem::take(&mut self.filtered);
+        filtered.resize(row.len(), 0);
+        self.filter(filter, row, before, &mut filtered);
+        self.filtered = filtered;
+        self.row.get_or_insert_default().clone_from(&self.next);
+    }
+}
+
+fn has_transparent(row: &[u8], pixel: usize, alpha: usize) -> bool {
+    row.chunks_exact(pixel).any(|pixel| is_transparent(pixel, alpha))
+}
+
+fn is_transparent(pixel: &[u8], alpha: usize) -> bool {
+    pixel[pixel.len() - alpha..].iter().all(|&byte| byte == 0)
+}
+
+/// Gives the transparent pixels of a row the colours that `filter` expects.
+fn free(row: &mut [u8], above: &[u8], (distance, alpha): (usize, usize), filter: u8) {
+    for start in (0..row.len()).step_by(distance) {
+        if !is_transparent(&row[start..start + distance], alpha) {
+            continue;
+        }
+        for at in start..start + distance - alpha {
+            let left = at.checked_sub(distance);
+            let (a, b, c) = (left.map_or(0, |left| row[left]), above[at], left.map_or(0, |left| above[left]));
+            row[at] = expected(filter, a, b, c);
+        }
+    }
+}
+
+/// What a filter subtracts from a sample, by those on its left, above it, and on the left of that.
+fn expected(filter: u8, a: u8, b: u8, c: u8) -> u8 {
+    match filter {
+        0 => 0,
+        1 => a,
+        2 => b,
+        3 => ((u16::from(a) + u16::from(b)) / 2) as u8,
+        _ => paeth(a, b, c),
+    }
 }
 
 /// Filters for all rows.
@@ -135,86 +237,6 @@ impl Choice {
             Self::Each(filters) => filters[row],
         }
     }
-}
-
-/// Guesses at how well a filtered row will compress.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Heuristic {
-    /// Sum of absolute values, the one of libpng.
-    Sum,
-    /// Entropy of bytes (LodePNG).
-    Entropy,
-    /// Count of different pairs of neighbours (pngwolf).
-    Pairs,
-    /// Entropy of pairs of neighbours (oxipng).
-    PairEntropy,
-}
-
-/// Counters of pairs, all zero between uses.
-#[derive(Debug)]
-struct Counts {
-    of: Vec<u32>,
-    touched: Vec<u16>,
-}
-
-impl Default for Counts {
-    fn default() -> Self {
-        Self { of: vec![0; 1 << 16], touched: Vec::new() }
-    }
-}
-
-impl Heuristic {
-    /// Lower is better.
-    fn cost(self, row: &[u8], counts: &mut Counts) -> u64 {
-        match self {
-            Self::Sum => row.iter().map(|&byte| u64::from((byte as i8).unsigned_abs())).sum(),
-            Self::Entropy => {
-                // Four tables, so that equal neighbours do not wait for each other.
-                let mut tables = [[0u32; 256]; 4];
-                for quad in row.chunks(4) {
-                    quad.iter().zip(&mut tables).for_each(|(&byte, table)| table[usize::from(byte)] += 1);
-                }
-                let order: u64 = (0..256).map(|i| n_log_n(tables.iter().map(|table| table[i]).sum())).sum();
-                n_log_n(row.len() as u32) - order
-            }
-            Self::Pairs => {
-                counts.count(row);
-                let different = counts.touched.len() as u64;
-                counts.clear();
-                different
-            }
-            Self::PairEntropy => {
-                counts.count(row);
-                let order: u64 = counts.touched.iter().map(|&pair| n_log_n(counts.of[usize::from(pair)])).sum();
-                counts.clear();
-                n_log_n(row.len() as u32) - order
-            }
-        }
-    }
-}
-
-impl Counts {
-    fn count(&mut self, row: &[u8]) {
-        for pair in row.windows(2) {
-            let pair = u16::from_be_bytes([pair[0], pair[1]]);
-            let count = &mut self.of[usize::from(pair)];
-            if *count == 0 {
-                self.touched.push(pair);
-            }
-            *count += 1;
-        }
-    }
-
-    fn clear(&mut self) {
-        self.touched.iter().for_each(|&pair| self.of[usize::from(pair)] = 0);
-        self.touched.clear();
-    }
-}
-
-/// n log2 n, linear between powers of two; integer, so that it is the same everywhere.
-fn n_log_n(n: u32) -> u64 {
-    let Some(log) = n.checked_ilog2() else { return 0 };
-    u64::from(n) * u64::from(log) + 2 * u64::from(n - (1 << log))
 }
 
 /// Filters one row; section 9.2 of the specification.
@@ -286,6 +308,44 @@ mod tests {
         assert_eq!(&up[..7], &[&[2], &lines.data[..6]].concat()[..]);
         assert_eq!(&up[35..39], &[&[2], &lines.data[30..33]].concat()[..]);
         assert_eq!(up[8], lines.data[6].wrapping_sub(lines.data[0]));
+    }
+
+    /// What a decoder makes of filtered rows.
+    fn decoded(filtered: &[u8], row: usize, distance: usize) -> Vec<u8> {
+        let mut out: Vec<u8> = Vec::new();
+        for line in filtered.chunks_exact(row + 1) {
+            let start = out.len();
+            for (at, &byte) in line[1..].iter().enumerate() {
+                let above = |at: usize| start.checked_sub(row).map_or(0, |above| out[above + at]);
+                let (a, c) = if at < distance { (0, 0) } else { (out[start + at - distance], above(at - distance)) };
+                out.push(byte.wrapping_add(expected(line[0], a, above(at), c)));
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn only_colours_of_transparent_pixels_are_free_and_they_filter_to_nothing() {
+        for (pixel, alpha) in [(4, 1), (2, 1), (8, 2)] {
+            let (width, height) = (16, 12);
+            let mut data: Vec<u8> = noise(7).take(width * height * pixel).collect();
+            for (at, pixel) in data.chunks_exact_mut(pixel).enumerate() {
+                if at / 3 % 2 == 0 { pixel.fill(0) } else { pixel[pixel.len() - 1] |= 1 }
+            }
+            let row = width * pixel;
+            let plain = Lines::new(data.clone(), vec![(row, height)], pixel);
+            let free = Lines::new(data.clone(), vec![(row, height)], pixel).with_free_colours(alpha);
+            let zeros = |rows: &[u8]| rows.iter().filter(|&&byte| byte == 0).count();
+            let each = Choice::Each((0..height as u8).map(|row| row % 5).collect());
+            for choice in [Choice::All(1), Choice::All(2), Choice::All(4), each] {
+                let filtered = free.filtered(&choice, run()).unwrap();
+                for (is, was) in decoded(&filtered, row, pixel).chunks_exact(pixel).zip(data.chunks_exact(pixel)) {
+                    let first = if is_transparent(was, alpha) { pixel - alpha } else { 0 };
+                    assert_eq!(is[first..], was[first..]);
+                }
+                assert!(zeros(&filtered) > zeros(&plain.filtered(&choice, run()).unwrap()));
+            }
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! PNG: still pictures, and APNG: animations.
 
 mod apng;
+mod bits;
 mod chunks;
 mod colour_chunks;
 mod container;
@@ -13,6 +14,7 @@ mod filters;
 mod fixtures;
 mod forms;
 mod header;
+mod heuristics;
 mod indexed;
 mod inflate;
 mod palette_order;
@@ -22,6 +24,7 @@ mod probe;
 mod search;
 mod splice;
 mod text;
+mod thorough;
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! What an effort buys.
 
-use super::filters::Heuristic::{self, Entropy, PairEntropy, Pairs, Sum};
+use super::heuristics::Heuristic::{self, Entropy, PairEntropy, Pairs, Sum};
 
 /// Level of the second comparison: it ranks nearly as level 12 does, in a quarter of its time.
 pub(super) const SECOND_LEVEL: i32 = 10;
@@ -69,8 +69,8 @@ impl Plan {
         }
     }
 
-    /// Level of the result for a picture that the first comparison made `bytes` large. Levels 11 and 12 take 0.1 and
-    /// 0.3 s for a megabyte of rows, the more the less they compress, and save photographs 1 % each, so large ones do
+    /// Level of the result for a picture that the first comparison made `bytes` large. Levels 11 and 12 take 0.2 to
+    /// 0.8 s for a megabyte of rows, the more the less they compress, and save photographs 1 % each, so large ones do
     /// without.
     pub(super) fn last_level(&self, bytes: usize) -> i32 {
         match bytes >> 20 {

@@ -4,6 +4,8 @@
 //! for the window are left out and all that follow are copied, bit by bit; they may point back into the window, since the
 //! decoder has it there too. Where a match runs out of the window into the piece, its end is stored.
 
+use super::bits::BitWriter;
+
 /// Bytes back from which a match may be taken.
 pub(super) const WINDOW: usize = 1 << 15;
 
@@ -47,16 +49,13 @@ const END: u16 = 256;
 /// A deflate stream in the making.
 #[derive(Debug, Default)]
 pub(super) struct Splicer {
-    bytes: Vec<u8>,
-    /// Bits that make no byte yet, and how many.
-    waiting: u64,
-    count: u32,
+    out: BitWriter,
 }
 
 impl Splicer {
     /// A stream behind the bytes of a header.
     pub(super) fn behind(header: &[u8]) -> Self {
-        Self { bytes: header.to_vec(), ..Self::default() }
+        Self { out: BitWriter::behind(header) }
     }
 
     /// Appends what `stream`, which is valid and holds `data`, says of all but the first `window` bytes. `None` if it
@@ -75,7 +74,7 @@ impl Splicer {
                 let start = position.max(window);
                 position += length;
                 if position > start || ends_all == 1 {
-                    self.store(data.get(start.min(position)..position)?, ends_all);
+                    self.out.store(data.get(start.min(position)..position)?, ends_all == 1);
                 }
             } else {
                 let tables = bits.at;
@@ -86,12 +85,12 @@ impl Splicer {
                 let first = bits.at;
                 if position >= window {
                     if start < window && position > window {
-                        self.store(data.get(window..position)?, 0);
+                        self.out.store(data.get(window..position)?, false);
                     }
                     let after = codes.skip(&mut bits, position, usize::MAX)?;
                     // What is nothing but the end of a block is worth none.
                     if after > position || ends_all == 1 {
-                        self.put(ends_all | u64::from(kind) << 1, 3);
+                        self.out.put(ends_all | u64::from(kind) << 1, 3);
                         self.copy(stream, tables, symbols);
                         self.copy(stream, first, bits.at);
                     }
@@ -105,33 +104,8 @@ impl Splicer {
     }
 
     /// The stream, filled up to whole bytes.
-    pub(super) fn finished(mut self) -> Vec<u8> {
-        self.align();
-        self.bytes
-    }
-
-    /// A stored block of at most 65,535 bytes.
-    fn store(&mut self, data: &[u8], ends_all: u64) {
-        self.put(ends_all, 3);
-        self.align();
-        let length = data.len() as u16;
-        self.bytes.extend_from_slice(&length.to_le_bytes());
-        self.bytes.extend_from_slice(&(!length).to_le_bytes());
-        self.bytes.extend_from_slice(data);
-    }
-
-    fn put(&mut self, bits: u64, count: u32) {
-        self.waiting |= bits << self.count;
-        self.count += count;
-        while self.count >= 8 {
-            self.bytes.push(self.waiting as u8);
-            self.waiting >>= 8;
-            self.count -= 8;
-        }
-    }
-
-    fn align(&mut self) {
-        self.put(0, self.count.wrapping_neg() % 8);
+    pub(super) fn finished(self) -> Vec<u8> {
+        self.out.finished()
     }
 
     fn copy(&mut self, stream: &[u8], from: usize, to: usize) {
@@ -139,7 +113,7 @@ impl Splicer {
         while bits.at < to {
             let count = (to - bits.at).min(32) as u32;
             let taken = bits.take(count);
-            self.put(taken.into(), count);
+            self.out.put(taken.into(), count);
         }
     }
 }

@@ -205,7 +205,8 @@ impl Coding {
             None => self.direct(pixels),
         };
         let form = Form::new(self.colour, self.depth, Vec::new(), None, samples);
-        form.lines((area.width as u32, area.height as u32), false)
+        let lines = form.lines((area.width as u32, area.height as u32), false);
+        if self.colour.has_alpha() { lines.with_free_colours(usize::from(self.depth / 8)) } else { lines }
     }
 
     fn direct<C: Colour>(&self, pixels: impl Iterator<Item = C>) -> Vec<u8> {

@@ -107,7 +107,7 @@ fn sampled<C: Colour>(merged: &mut Merged<'_, C>, splits: &[Split], hole: bool, 
         }
         let area = Area { x: 0, width, ..split.area };
         let part = Part { base, wanted: merged.canvas(), area, width };
-        sample.extend(part.pixels(if hole { Way::Changed } else { Way::Whole }));
+        sample.extend(part.pixels(if hole { Way::Changed } else { Way::Whole }, run)?);
         Ok(())
     })?;
     Ok(sample)

@@ -8,6 +8,7 @@ use super::{
     },
     coding::Coding,
     pixel::Colour,
+    repeat::repeating,
 };
 use crate::{
     codec::sequence::{Area, Cost},
@@ -39,6 +40,8 @@ pub(super) enum Way {
     Changed,
     /// Those that change, and unchanged ones between them if they are few.
     Joined,
+    /// Those that change, and unchanged ones with which they repeat each other.
+    Repeating,
 }
 
 impl<C: Colour> Part<'_, C> {
@@ -51,7 +54,7 @@ impl<C: Colour> Part<'_, C> {
             base == wanted || wanted.is_opaque()
         });
         match drawable && any && coding.has_hole() {
-            true => &[Way::Whole, Way::Changed, Way::Joined],
+            true => &[Way::Whole, Way::Changed, Way::Joined, Way::Repeating],
             false => &[Way::Whole],
         }
     }
@@ -62,10 +65,14 @@ impl<C: Colour> Part<'_, C> {
     }
 
     /// What is drawn, row by row.
-    pub(super) fn pixels(&self, way: Way) -> Vec<C> {
+    pub(super) fn pixels(&self, way: Way, run: Run<'_>) -> Result<Vec<C>> {
         let nothing = C::default();
         match way {
-            Way::Whole => self.area.rows(self.wanted, self.width).flatten().copied().collect(),
+            Way::Whole => Ok(self.area.rows(self.wanted, self.width).flatten().copied().collect()),
+            Way::Repeating => {
+                let (changed, wanted) = (self.pixels(Way::Changed, run)?, self.pixels(Way::Whole, run)?);
+                repeating(&changed, &wanted, self.area.width, run)
+            }
             _ => {
                 let mut out = Vec::with_capacity(self.area.width * self.area.height);
                 for (base, wanted) in self.area.rows(self.base, self.width).zip(self.area.rows(self.wanted, self.width))
@@ -76,7 +83,7 @@ impl<C: Colour> Part<'_, C> {
                         join(&mut out[start..], wanted);
                     }
                 }
-                out
+                Ok(out)
             }
         }
     }
@@ -116,10 +123,10 @@ impl Price {
         let plan = Plan::of(0, self.coding.is_indexed());
         let mut least = usize::MAX;
         for &way in part.ways(&self.coding) {
-            if way == Way::Joined {
+            if matches!(way, Way::Joined | Way::Repeating) {
                 continue;
             }
-            let lines = self.coding.lines(part.area, part.pixels(way).into_iter());
+            let lines = self.coding.lines(part.area, part.pixels(way, run)?.into_iter());
             let mut choices = lines.choose(plan.heuristics, run)?;
             if choices.is_empty() {
                 choices.push(Choice::All(0));
@@ -163,8 +170,10 @@ pub(super) fn smallest<C: Colour>(
     run: Run<'_>,
 ) -> Result<Coded> {
     let plan = Plan::of(effort, coding.is_indexed());
-    let ways: Vec<(Way, Lines)> =
-        part.ways(coding).iter().map(|&way| (way, coding.lines(part.area, part.pixels(way).into_iter()))).collect();
+    let mut ways = Vec::new();
+    for &way in part.ways(coding) {
+        ways.push((way, coding.lines(part.area, part.pixels(way, run)?.into_iter())));
+    }
     let mut candidates = first_round(&ways, &plan, run)?;
     candidates.truncate(plan.second.max(1));
     if candidates.len() > 1 {

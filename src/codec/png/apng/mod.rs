@@ -7,6 +7,7 @@ mod frame;
 mod merged;
 mod pixel;
 mod player;
+mod repeat;
 mod stored;
 
 use std::sync::Arc;

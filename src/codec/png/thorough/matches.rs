@@ -1,0 +1,177 @@
+//! Where data repeats itself.
+
+use super::symbols::LONGEST_MATCH;
+use crate::{control::Run, error::Result};
+
+/// How far back matches lie at most: one less than the format allows, so that the tree of positions fits its ring.
+const FARTHEST: usize = (1 << 15) - 1;
+const RING: usize = 1 << 15;
+const HASH_BITS: u32 = 15;
+const NONE: u32 = u32::MAX;
+/// Positions between two questions whether to go on.
+const PERIOD: usize = 1 << 10;
+
+/// A repetition: every length from that of the one before in its list up to `length` is best taken from `distance`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Match {
+    pub(super) length: u16,
+    pub(super) distance: u16,
+}
+
+/// The repetitions of every position of a part of the data.
+#[derive(Debug, Default)]
+pub(super) struct Matches {
+    all: Vec<Match>,
+    ends: Vec<u32>,
+}
+
+impl Matches {
+    /// Those at a position of the part, the shortest first.
+    pub(super) fn at(&self, position: usize) -> &[Match] {
+        let start = if position == 0 { 0 } else { self.ends[position - 1] };
+        &self.all[start as usize..self.ends[position] as usize]
+    }
+}
+
+/// Positions seen so far, in a binary tree for every hash of four bytes, ordered by what follows; the youngest is the
+/// root.
+pub(super) struct Finder<'a> {
+    data: &'a [u8],
+    depth: usize,
+    /// The last position with a hash of three bytes.
+    threes: Vec<u32>,
+    roots: Vec<u32>,
+    /// For every position of the window its smaller and its greater child.
+    children: Vec<[u32; 2]>,
+}
+
+impl<'a> Finder<'a> {
+    /// Over `data`, looking at up to `depth` candidates for a position.
+    pub(super) fn new(data: &'a [u8], depth: usize) -> Self {
+        let heads = vec![NONE; 1 << HASH_BITS];
+        Self { data, depth, threes: heads.clone(), roots: heads, children: vec![[NONE; 2]; RING] }
+    }
+
+    /// Finds the matches of the positions from `start` to `end`, which is where it stopped the last time and beyond. None
+    /// runs over the end.
+    pub(super) fn find(&mut self, start: usize, end: usize, out: &mut Matches, run: Run<'_>) -> Result<()> {
+        out.all.clear();
+        out.ends.clear();
+        for position in start..end {
+            if position % PERIOD == 0 {
+                run.check()?;
+            }
+            let from = out.all.len();
+            self.search(position, &mut out.all);
+            cut(&mut out.all, from, end - position);
+            out.ends.push(out.all.len() as u32);
+        }
+        Ok(())
+    }
+
+    /// Puts a position into the tree, and looks for matches on the way.
+    fn search(&mut self, position: usize, out: &mut Vec<Match>) {
+        let most = LONGEST_MATCH.min(self.data.len() - position);
+        let here = &self.data[position..][..most];
+        let Some(&[a, b, c, d]) = here.first_chunk() else { return };
+        let mut best = 2;
+        let three = hash(u32::from_le_bytes([a, b, c, 0]));
+        let last = std::mem::replace(&mut self.threes[three], position as u32);
+        if last != NONE && position - last as usize <= FARTHEST && self.data[last as usize..][..3] == here[..3] {
+            best = 3;
+            out.push(Match { length: 3, distance: (position - last as usize) as u16 });
+        }
+        let root = hash(u32::from_le_bytes([a, b, c, d]));
+        let mut candidate = std::mem::replace(&mut self.roots[root], position as u32);
+        // Where the greatest of the smaller positions and the least of the greater ones go, and how much those share.
+        let mut open = [(position % RING, 0), (position % RING, 1)];
+        let mut shared = [0, 0];
+        for _ in 0..self.depth {
+            let at = candidate as usize;
+            if candidate == NONE || position - at > FARTHEST {
+                break;
+            }
+            let there = &self.data[at..][..most];
+            let length = common(here, there, shared[0].min(shared[1]));
+            if length > best {
+                best = length;
+                out.push(Match { length: length as u16, distance: (position - at) as u16 });
+            }
+            let [smaller, greater] = self.children[at % RING];
+            if length == most {
+                self.children[open[0].0][open[0].1] = smaller;
+                self.children[open[1].0][open[1].1] = greater;
+                return;
+            }
+            let side = usize::from(there[length] > here[length]);
+            self.children[open[side].0][open[side].1] = candidate;
+            open[side] = (at % RING, 1 - side);
+            shared[side] = length;
+            candidate = if side == 0 { greater } else { smaller };
+        }
+        self.children[open[0].0][open[0].1] = NONE;
+        self.children[open[1].0][open[1].1] = NONE;
+    }
+}
+
+/// Cuts matches to a length, and drops those that say nothing then.
+fn cut(all: &mut Vec<Match>, from: usize, most: usize) {
+    while let [.., before, last] = all[from..]
+        && usize::from(before.length) >= most
+        && last.length > before.length
+    {
+        all.pop();
+    }
+    if let Some(last) = all[from..].last_mut() {
+        last.length = last.length.min(most as u16);
+    }
+    if most < 3 {
+        all.truncate(from);
+    }
+}
+
+const fn hash(bytes: u32) -> usize {
+    (bytes.wrapping_mul(0x9E37_79B1) >> (32 - HASH_BITS)) as usize
+}
+
+/// How many bytes two slices of one length begin with alike, of which `known` are known to be.
+fn common(a: &[u8], b: &[u8], known: usize) -> usize {
+    let mut at = known;
+    while let (Some(x), Some(y)) = (a[at..].first_chunk::<8>(), b[at..].first_chunk::<8>()) {
+        let differ = u64::from_le_bytes(*x) ^ u64::from_le_bytes(*y);
+        if differ != 0 {
+            return at + differ.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    at + a[at..].iter().zip(&b[at..]).take_while(|(x, y)| x == y).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::png::fixtures::{noise, run};
+
+    #[test]
+    fn matches_are_true_and_grow() {
+        let data: Vec<u8> =
+            noise(3).take(4000).map(|byte| byte & 1).chain([7; 2000]).chain(noise(4).take(500)).collect();
+        let mut finder = Finder::new(&data, 100);
+        let mut matches = Matches::default();
+        let (mut count, mut longest) = (0, 0);
+        for (start, end) in [(0, 3000), (3000, data.len())] {
+            finder.find(start, end, &mut matches, run()).unwrap();
+            for position in start..end {
+                let mut before = 2;
+                for found in matches.at(position - start) {
+                    let (length, distance) = (usize::from(found.length), usize::from(found.distance));
+                    assert!(length > before && position + length <= end);
+                    let source = &data[position - distance..][..length];
+                    assert_eq!(source, &data[position..][..length]);
+                    (before, count, longest) = (length, count + 1, longest.max(length));
+                }
+            }
+        }
+        assert!(count > 5000 && longest == LONGEST_MATCH);
+    }
+}
