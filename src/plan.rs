@@ -3,8 +3,6 @@
 mod enhanced;
 mod sought;
 
-use std::sync::Arc;
-
 use enhanced::Enhanced;
 pub(crate) use sought::Sought;
 

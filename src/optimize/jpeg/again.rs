@@ -66,7 +66,9 @@ pub(super) fn search(
 /// The slope between the first and the last of the trials, knobs and scores, if they lie apart.
 fn slope(seen: &[(f64, f64)]) -> f64 {
     match seen {
-        [(from, before), .., (to, after)] if (to - from).abs() > APART => ((after - before) / (to - from)).max(FLATTEST),
+        [(from, before), .., (to, after)] if (to - from).abs() > APART => {
+            ((after - before) / (to - from)).max(FLATTEST)
+        }
         _ => SLOPE,
     }
 }
