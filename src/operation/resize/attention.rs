@@ -233,7 +233,8 @@ mod tests {
         let resize = Resize { width: side, height: side, fit, gravity, enlarge: false, background: [0; 4] };
         let placement = Placement::new(&resize, width, height).unwrap();
         let (limits, control) = (Limits::default(), Unattended);
-        let placement = settle(&picture, placement, &[], Run { limits: &limits, control: &control }).unwrap();
+        let run = Run { limits: &limits, control: &control };
+        let placement = settle(&picture, (width, height), placement, &[], run).unwrap();
         (placement.region.left, placement.region.top)
     }
 
