@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     names::{ANIMATIONS, property},
-    refs,
+    refs::{by_id, references},
     tree::{Id, Tree},
 };
 
@@ -38,8 +38,8 @@ pub(super) fn inherited(tree: &Tree, name: &str) -> Vec<Value> {
 /// The elements that a `use` names, by [`Id::index`].
 pub(super) fn used(tree: &Tree) -> Vec<bool> {
     let mut used = vec![false; tree.capacity()];
-    let ids = refs::by_id(tree);
-    for (id, name, target) in refs::references(tree) {
+    let ids = by_id(tree);
+    for (id, name, target) in references(tree) {
         if name == "href"
             && tree.is(id, &["use"])
             && let Some(target) = ids.get(&target)
@@ -64,7 +64,7 @@ pub(super) fn is_styled(tree: &Tree) -> bool {
 pub(super) fn animated(tree: &Tree) -> Vec<bool> {
     let mut animated = vec![false; tree.capacity()];
     let animations: Vec<Id> = tree.elements().into_iter().filter(|id| tree.is(*id, &ANIMATIONS)).collect();
-    let ids = if animations.is_empty() { BTreeMap::new() } else { refs::by_id(tree) };
+    let ids = if animations.is_empty() { BTreeMap::new() } else { by_id(tree) };
     for id in animations {
         let named = tree.get(id, "href").map(|href| ids.get(href.trim().trim_start_matches('#')).copied());
         if let Some(target) = named.unwrap_or_else(|| tree.parent(id)) {
@@ -74,14 +74,26 @@ pub(super) fn animated(tree: &Tree) -> Vec<bool> {
     animated
 }
 
-/// Elements with text in them or around them, by [`Id::index`]. A renderer without its font does not see text, so that
-/// nothing about it can be verified.
+/// Elements with text in them or around them, those that show such elsewhere and those that these refer to, by
+/// [`Id::index`]. A renderer without its font does not see text, so that nothing about it can be verified.
 pub(super) fn textual(tree: &Tree) -> Vec<bool> {
-    let mut textual = vec![false; tree.capacity()];
+    let (mut textual, mut found) = (vec![false; tree.capacity()], Vec::new());
     for id in tree.elements() {
         if tree.is(id, &["text", "font", "foreignObject"]) {
-            tree.upwards(id).for_each(|id| textual[id.index()] = true);
-            tree.descendants(id).into_iter().for_each(|id| textual[id.index()] = true);
+            found.extend(tree.upwards(id).chain(tree.descendants(id)));
+        }
+    }
+    let targets = by_id(tree);
+    let links: Vec<(Id, Id)> =
+        references(tree).iter().filter_map(|(from, _, name)| Some((*from, *targets.get(name)?))).collect();
+    while !found.is_empty() {
+        found.drain(..).for_each(|id| textual[id.index()] = true);
+        for &(from, to) in &links {
+            match (textual[from.index()], textual[to.index()]) {
+                (true, false) => found.extend(tree.descendants(to)),
+                (false, true) => found.extend(tree.upwards(from)),
+                _ => {}
+            }
         }
     }
     textual
