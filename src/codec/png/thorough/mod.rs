@@ -68,6 +68,7 @@ struct Block {
     start: usize,
     end: usize,
     items: Vec<Item>,
+    code: Code,
     bits: u64,
 }
 
@@ -100,21 +101,21 @@ impl Segment<'_> {
         let counted = |items: &[Item]| {
             let mut counts = Counts::of(items);
             counts.symbols[END] = 1;
-            let bits = Code::best(&counts, false).1;
-            (counts, bits)
+            let (code, bits) = Code::best(&counts, false);
+            (counts, code, bits)
         };
-        let (mut counts, bits) = counted(items);
-        let mut best = Block { start, end, items: items.to_vec(), bits };
+        let (mut counts, code, bits) = counted(items);
+        let mut best = Block { start, end, items: items.to_vec(), code, bits };
         let mut worse = 0;
         for _ in 0..self.effort.ways {
             let items = self.parser.parse(&data[start..end], &self.matches, start, &Costs::of(&counts), self.run)?;
-            let (now, bits) = counted(&items);
+            let (now, code, bits) = counted(&items);
             if now == counts {
                 break;
             }
             counts = now;
             if bits < best.bits {
-                best = Block { items, bits, ..best };
+                best = Block { items, code, bits, ..best };
                 worse = 0;
             } else {
                 worse += 1;
@@ -144,12 +145,9 @@ impl Block {
         if stored + pieces * 40 < self.bits {
             return store(&data[self.start..self.end], is_last, out);
         }
-        let mut counts = Counts::of(&self.items);
-        counts.symbols[END] = 1;
-        let (code, _) = Code::best(&counts, false);
         out.put(is_last.into(), 1);
         let (mut symbols, mut distances) = fixed();
-        match &code {
+        match &self.code {
             Code::Fixed => out.put(1, 2),
             Code::Own { symbols: own, distances: of_distances, header } => {
                 out.put(2, 2);
