@@ -14,9 +14,7 @@ use crate::{
     limits::Limits,
 };
 
-/// Asked by running work, at least every 50 ms, whether to go on. Two libraries take longer between questions: libdeflate
-/// up to 0.3 s, at worst 0.8 s, where a large PNG is finished, and libwebp up to 0.3 s in the lossless coding of ten
-/// megapixels.
+/// Asked by running work, at least every 50 ms, whether to go on.
 pub trait Control: fmt::Debug + Send + Sync {
     /// `Some` ends the work with [`Error::Stopped`](crate::Error::Stopped).
     fn stop(&self) -> Option<Stop>;

@@ -2,12 +2,17 @@
 #![allow(unsafe_code, reason = "libwebp is a C library")]
 
 use std::{
-    any::Any,
     ffi::{c_int, c_void},
     ops::Range,
-    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     ptr::NonNull,
     slice,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{self, RecvTimeoutError},
+    },
+    thread,
+    time::Duration,
 };
 
 use libwebp_sys as sys;
@@ -169,8 +174,11 @@ const STRIP_PIXELS: u32 = 1 << 19;
 /// Rows beyond a strip that are converted with it, since sharp conversion looks at its surroundings. Even.
 const MARGIN: u32 = 16;
 
-/// A picture in the memory of libwebp, ready to be encoded, also more than once.
-pub(super) struct Source(Box<sys::WebPPicture>);
+/// How often the host is asked whether to go on while libwebp encodes.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// A picture that libwebp encodes, also more than once.
+pub(super) struct Source(Option<Drawn>);
 
 impl Source {
     /// Copies rows of 8-bit samples, converted to `colours`.
@@ -182,6 +190,47 @@ impl Source {
         colours: Colours,
         run: Run<'_>,
     ) -> Result<Self> {
+        Drawn::import(samples, width, height, pixels, colours, run).map(|drawn| Self(Some(drawn)))
+    }
+
+    /// A whole simple or extended file. libwebp reports its progress up to 0.3 s apart, so it works on a thread of its own,
+    /// which is left to its end, that report, where the host wants none of this any longer.
+    pub(super) fn encode(&mut self, config: &Config, run: Run<'_>) -> Result<Vec<u8>> {
+        run.check()?;
+        let failed = |cause: &'static str| Error::internal("encoding WebP", cause);
+        let mut drawn = self.0.take().ok_or_else(|| failed("what was stopped does not go on"))?;
+        let (config, going_on, (told, done)) = (*config, Arc::new(AtomicBool::new(true)), mpsc::channel());
+        let is_going_on = Arc::clone(&going_on);
+        let work = move || {
+            let coded = drawn.encode(&config, &is_going_on);
+            // Nobody listens any longer where the work was stopped.
+            told.send((drawn, coded)).ok();
+        };
+        thread::Builder::new().spawn(work).map_err(|error| Error::internal("encoding WebP", error))?;
+        loop {
+            match done.recv_timeout(PATIENCE) {
+                Ok((drawn, coded)) => {
+                    self.0 = Some(drawn);
+                    return coded;
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    run.check().inspect_err(|_| going_on.store(false, Ordering::Relaxed))?
+                }
+                Err(RecvTimeoutError::Disconnected) => return Err(failed("libwebp's thread ended")),
+            }
+        }
+    }
+}
+
+/// A picture in the memory of libwebp.
+struct Drawn(Box<sys::WebPPicture>);
+
+// SAFETY: the picture is plain memory of libwebp's, which keeps nothing by thread.
+unsafe impl Send for Drawn {}
+
+impl Drawn {
+    /// Copies rows of 8-bit samples, converted to `colours`.
+    fn import(samples: &[u8], width: u32, height: u32, pixels: Pixels, colours: Colours, run: Run<'_>) -> Result<Self> {
         let strip = (STRIP_PIXELS / width.max(1)).max(4 * MARGIN) & !1;
         if colours == Colours::Argb || height <= strip {
             return Self::converted(samples, width, height, pixels, colours);
@@ -269,31 +318,23 @@ impl Source {
     }
 
     /// A whole simple or extended file.
-    pub(super) fn encode(&mut self, config: &Config, run: Run<'_>) -> Result<Vec<u8>> {
+    fn encode(&mut self, config: &Config, go_on: &AtomicBool) -> Result<Vec<u8>> {
         let mut output = Output::new();
-        let mut watcher = Watcher { run, stopped: None, panic: None };
         let picture = &mut *self.0;
         picture.writer = Some(sys::WebPMemoryWrite);
         picture.custom_ptr = (&raw mut *output.0).cast::<c_void>();
-        picture.progress_hook = Some(go_on);
-        picture.user_data = (&raw mut watcher).cast::<c_void>();
-        // SAFETY: configuration and picture are initialised (both are checked again by libwebp); writer and watcher, which
-        // are reached through the picture during this call only, outlive it.
+        picture.progress_hook = Some(is_to_go_on);
+        picture.user_data = std::ptr::from_ref(go_on).cast_mut().cast::<c_void>();
+        // SAFETY: configuration and picture are initialised (both are checked again by libwebp); writer and flag, which are
+        // reached through the picture during this call only, outlive it.
         let done = unsafe { sys::WebPEncode(config, &raw mut *picture) } != 0;
         (picture.custom_ptr, picture.user_data) = (std::ptr::null_mut(), std::ptr::null_mut());
         (picture.writer, picture.progress_hook) = (None, None);
-        if let Some(panic) = watcher.panic {
-            resume_unwind(panic);
-        }
-        match watcher.stopped {
-            Some(error) => Err(error),
-            None if done => Ok(output.bytes().to_vec()),
-            None => Err(encoding_error(self.0.error_code)),
-        }
+        if done { Ok(output.bytes().to_vec()) } else { Err(encoding_error(picture.error_code)) }
     }
 }
 
-impl Drop for Source {
+impl Drop for Drawn {
     fn drop(&mut self) {
         // SAFETY: initialised by libwebp, and freed here and nowhere else.
         unsafe { sys::WebPPictureFree(&raw mut *self.0) }
@@ -340,27 +381,9 @@ impl Drop for Output {
     }
 }
 
-/// Whom libwebp's progress reports reach.
-struct Watcher<'a> {
-    run: Run<'a>,
-    stopped: Option<Error>,
-    panic: Option<Box<dyn Any + Send>>,
-}
-
-/// Asks the host whether to go on; 0 ends the encoding. A panic of the host's must not unwind through C.
-extern "C" fn go_on(_percent: c_int, picture: *const sys::WebPPicture) -> c_int {
-    // SAFETY: libwebp hands over the picture that `Source::encode` gave it, whose `user_data` is the watcher there; nothing
-    // else reaches it meanwhile.
-    let watcher = unsafe { &mut *(*picture).user_data.cast::<Watcher<'_>>() };
-    match catch_unwind(AssertUnwindSafe(|| watcher.run.check())) {
-        Ok(Ok(())) => 1,
-        Ok(Err(error)) => {
-            watcher.stopped = Some(error);
-            0
-        }
-        Err(panic) => {
-            watcher.panic = Some(panic);
-            0
-        }
-    }
+/// Asked by libwebp with its progress reports; 0 ends the encoding.
+extern "C" fn is_to_go_on(_percent: c_int, picture: *const sys::WebPPicture) -> c_int {
+    // SAFETY: libwebp hands over the picture that `Drawn::encode` gave it, whose `user_data` is the flag there.
+    let going_on = unsafe { &*(*picture).user_data.cast::<AtomicBool>() };
+    c_int::from(going_on.load(Ordering::Relaxed))
 }
