@@ -9,7 +9,7 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
-        mpsc::{self, RecvTimeoutError},
+        mpsc::{self, RecvTimeoutError, Sender},
     },
     thread,
     time::Duration,
@@ -194,32 +194,53 @@ impl Source {
     }
 
     /// A whole simple or extended file. libwebp reports its progress up to 0.3 s apart, so it works on a thread of its own,
-    /// which is left to its end, that report, where the host wants none of this any longer.
+    /// which goes on to its next report where the host wants none of this any longer.
     pub(super) fn encode(&mut self, config: &Config, run: Run<'_>) -> Result<Vec<u8>> {
         run.check()?;
         let failed = |cause: &'static str| Error::internal("encoding WebP", cause);
         let mut drawn = self.0.take().ok_or_else(|| failed("what was stopped does not go on"))?;
-        let (config, going_on, (told, done)) = (*config, Arc::new(AtomicBool::new(true)), mpsc::channel());
-        let is_going_on = Arc::clone(&going_on);
+        let (config, (told, reports)) = (*config, mpsc::channel());
+        let going_on = GoingOn::default();
+        let watcher = Watcher { going_on: Arc::clone(&going_on.0), told };
         let work = move || {
-            let coded = drawn.encode(&config, &is_going_on);
+            let coded = drawn.encode(&config, &watcher);
             // Nobody listens any longer where the work was stopped.
-            told.send((drawn, coded)).ok();
+            watcher.told.send(Some((drawn, coded))).ok();
         };
         thread::Builder::new().spawn(work).map_err(|error| Error::internal("encoding WebP", error))?;
         loop {
-            match done.recv_timeout(PATIENCE) {
-                Ok((drawn, coded)) => {
+            match reports.recv_timeout(PATIENCE) {
+                Ok(Some((drawn, coded))) => {
                     self.0 = Some(drawn);
                     return coded;
                 }
-                Err(RecvTimeoutError::Timeout) => {
-                    run.check().inspect_err(|_| going_on.store(false, Ordering::Relaxed))?
-                }
+                Ok(None) | Err(RecvTimeoutError::Timeout) => run.check()?,
                 Err(RecvTimeoutError::Disconnected) => return Err(failed("libwebp's thread ended")),
             }
         }
     }
+}
+
+/// Whether an encoding is wanted still: until this is dropped.
+struct GoingOn(Arc<AtomicBool>);
+
+impl Default for GoingOn {
+    fn default() -> Self {
+        Self(Arc::new(AtomicBool::new(true)))
+    }
+}
+
+impl Drop for GoingOn {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+}
+
+/// Whom libwebp's progress reports reach.
+struct Watcher {
+    going_on: Arc<AtomicBool>,
+    /// Told `None` for a report.
+    told: Sender<Option<(Drawn, Result<Vec<u8>>)>>,
 }
 
 /// A picture in the memory of libwebp.
@@ -318,14 +339,14 @@ impl Drawn {
     }
 
     /// A whole simple or extended file.
-    fn encode(&mut self, config: &Config, go_on: &AtomicBool) -> Result<Vec<u8>> {
+    fn encode(&mut self, config: &Config, watcher: &Watcher) -> Result<Vec<u8>> {
         let mut output = Output::new();
         let picture = &mut *self.0;
         picture.writer = Some(sys::WebPMemoryWrite);
         picture.custom_ptr = (&raw mut *output.0).cast::<c_void>();
         picture.progress_hook = Some(is_to_go_on);
-        picture.user_data = std::ptr::from_ref(go_on).cast_mut().cast::<c_void>();
-        // SAFETY: configuration and picture are initialised (both are checked again by libwebp); writer and flag, which are
+        picture.user_data = std::ptr::from_ref(watcher).cast_mut().cast::<c_void>();
+        // SAFETY: configuration and picture are initialised (both are checked again by libwebp); writer and watcher, which are
         // reached through the picture during this call only, outlive it.
         let done = unsafe { sys::WebPEncode(config, &raw mut *picture) } != 0;
         (picture.custom_ptr, picture.user_data) = (std::ptr::null_mut(), std::ptr::null_mut());
@@ -381,9 +402,10 @@ impl Drop for Output {
     }
 }
 
-/// Asked by libwebp with its progress reports; 0 ends the encoding.
+/// Called by libwebp with its progress; 0 ends the encoding.
 extern "C" fn is_to_go_on(_percent: c_int, picture: *const sys::WebPPicture) -> c_int {
-    // SAFETY: libwebp hands over the picture that `Drawn::encode` gave it, whose `user_data` is the flag there.
-    let going_on = unsafe { &*(*picture).user_data.cast::<AtomicBool>() };
-    c_int::from(going_on.load(Ordering::Relaxed))
+    // SAFETY: libwebp hands over the picture that `Drawn::encode` gave it, whose `user_data` is the watcher there.
+    let watcher = unsafe { &*(*picture).user_data.cast::<Watcher>() };
+    watcher.told.send(None).ok();
+    c_int::from(watcher.going_on.load(Ordering::Relaxed))
 }
