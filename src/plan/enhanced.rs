@@ -58,7 +58,7 @@ impl Enhanced {
             .saturating_add(of(self.upscale.as_ref().map(|upscale| upscale.work(pixels))));
         limits.check_network(work)?;
         let light = self.light.as_mut().map(|light| &mut light.denoise);
-        let face = self.face.as_mut().map(|face| &mut face.denoise);
+        let face = self.face.as_mut().and_then(Clearing::denoise);
         for denoise in [light, face].into_iter().flatten() {
             let more =
                 denoise.as_ref().map_or(0, |model| pixels.saturating_mul(model.shape().work)).saturating_add(work);
@@ -76,20 +76,34 @@ impl Enhanced {
 #[derive(Debug)]
 pub(super) struct Clearing {
     pub asked: request::Face,
-    /// The host's.
-    restorer: Option<Arc<dyn Restore>>,
-    /// Of our own restoration.
-    denoise: Option<Arc<dyn Model>>,
+    by: Restorer,
+}
+
+#[derive(Debug)]
+enum Restorer {
+    Host(Arc<dyn Restore>),
+    Own(Classic),
 }
 
 impl Clearing {
     fn by(asked: request::Face, models: &Models) -> Self {
-        let denoise = models.denoise.clone().filter(|_| models.face.is_none());
-        Self { asked, restorer: models.face.clone(), denoise }
+        let own = || Restorer::Own(Classic { denoise: models.denoise.clone() });
+        Self { asked, by: models.face.clone().map_or_else(own, Restorer::Host) }
+    }
+
+    /// The network that it may do without.
+    fn denoise(&mut self) -> Option<&mut Option<Arc<dyn Model>>> {
+        match &mut self.by {
+            Restorer::Host(_) => None,
+            Restorer::Own(classic) => Some(&mut classic.denoise),
+        }
     }
 
     pub(super) fn restorer(self) -> Arc<dyn Restore> {
-        self.restorer.unwrap_or_else(|| Arc::new(Classic { denoise: self.denoise }))
+        match self.by {
+            Restorer::Host(restorer) => restorer,
+            Restorer::Own(classic) => Arc::new(classic),
+        }
     }
 }
 
@@ -103,9 +117,11 @@ fn super_resolution(asked: request::Upscale, models: &Models) -> Result<Upscale>
         UpscaleModel::Photo => &models.upscale_photo,
         UpscaleModel::Clean => &models.upscale_clean,
     };
-    let first = first.clone().ok_or_else(|| Error::unsupported("upscale"))?;
-    let then = models.upscale_clean.clone().unwrap_or_else(|| Arc::clone(&first));
-    Ok(Upscale { factor: asked.factor.into(), first, then })
+    if first.is_empty() {
+        return Err(Error::unsupported("upscale"));
+    }
+    let then = if models.upscale_clean.is_empty() { first } else { &models.upscale_clean };
+    Ok(Upscale { factor: asked.factor.into(), first: first.clone(), then: then.clone() })
 }
 
 fn tone(asked: request::Tone) -> Tone {

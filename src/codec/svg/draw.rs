@@ -50,14 +50,30 @@ impl Drawing {
     /// # Errors
     /// [`Error::Limit`] if the picture is too large, or the work to draw it is.
     pub(crate) fn draw(&self, width: u32, height: u32, run: Run<'_>) -> Result<Picture> {
-        run.check()?;
-        run.limits.check_result(width, height)?;
-        guarded("drawing an SVG", || on_a_large_stack(|| self.drawn(width, height, run)))
+        let (own_width, own_height) = self.size();
+        self.scaled((width as f32 / own_width, height as f32 / own_height), (width, height), run)
     }
 
-    fn drawn(&self, width: u32, height: u32, run: Run<'_>) -> Result<Picture> {
-        let (own_width, own_height) = self.size();
-        let scale = Transform::from_scale(width as f32 / own_width, height as f32 / own_height);
+    /// The same with one scale for both sides, by which the longer one has `side` pixels. `size` is that of the picture; by
+    /// default what holds all.
+    ///
+    /// # Errors
+    /// As of [`Self::draw`].
+    pub(crate) fn draw_by_side(&self, side: u32, size: Option<(u32, u32)>, run: Run<'_>) -> Result<Picture> {
+        let (width, height) = self.size();
+        let scale = side as f32 / width.max(height);
+        let all = || ((width * scale).ceil().max(1.0) as u32, (height * scale).ceil().max(1.0) as u32);
+        self.scaled((scale, scale), size.unwrap_or_else(all), run)
+    }
+
+    fn scaled(&self, scale: (f32, f32), (width, height): (u32, u32), run: Run<'_>) -> Result<Picture> {
+        run.check()?;
+        run.limits.check_result(width, height)?;
+        guarded("drawing an SVG", || on_a_large_stack(|| self.drawn(scale, (width, height), run)))
+    }
+
+    fn drawn(&self, scale: (f32, f32), (width, height): (u32, u32), run: Run<'_>) -> Result<Picture> {
+        let scale = Transform::from_scale(scale.0, scale.1);
         cost::check(&self.tree, scale, (width, height), run)?;
         run.check()?;
         let mut pixels = render::layer(width, height)?;

@@ -82,15 +82,15 @@ impl Prepared {
         };
         let (colours, bright) = if layout.channels.is_gray() { (1, 0) } else { (3, 1) };
         let count = layout.channels.count();
-        for (clean, noisy) in cleaned.chunks_exact_mut(count).zip(noisy.chunks_exact(count)) {
-            let brightness = clean[bright];
-            for (channel, (clean, &noisy)) in clean.iter_mut().zip(noisy).enumerate() {
-                if channel < colours {
+        let row = layout.width as usize * count;
+        for (clean, noisy) in cleaned.chunks_exact_mut(row).zip(noisy.chunks_exact(row)) {
+            run.check()?;
+            for (clean, noisy) in clean.chunks_exact_mut(count).zip(noisy.chunks_exact(count)) {
+                let brightness = clean[bright];
+                for (channel, (clean, &noisy)) in clean.iter_mut().zip(noisy).take(colours).enumerate() {
                     let share = shares.at(brightness, channel) * f32::from(fiftieths) / 50.0;
                     let removed = (f32::from(noisy) - f32::from(*clean)) * share;
                     *clean = (f32::from(noisy) - removed + 0.5) as u16;
-                } else {
-                    *clean = noisy;
                 }
             }
         }

@@ -25,6 +25,7 @@ pub(super) struct Witness<'a> {
 
 #[derive(Debug)]
 struct View {
+    side: u32,
     /// Over black and white.
     reference: Reference,
     /// Over grey, where the picture is not opaque.
@@ -55,7 +56,7 @@ impl<'a> Witness<'a> {
             Some(large) => large,
             none => {
                 let large = View::new(&Drawing::new(self.text, self.fonts, run)?, SIDES[1], run)?;
-                let smooth = View::of(halved(&large.exact)?, run)?;
+                let smooth = View::of(halved(&large.exact)?, SIDES[0], run)?;
                 none.insert([large, smooth])
             }
         };
@@ -71,21 +72,18 @@ impl<'a> Witness<'a> {
 
 impl View {
     fn new(drawing: &Drawing, side: u32, run: Run<'_>) -> Result<Self> {
-        let (width, height) = drawing.size();
-        let scale = side as f32 / width.max(height);
-        let (width, height) = ((width * scale).round().max(1.0) as u32, (height * scale).round().max(1.0) as u32);
-        Self::of(drawing.draw(width, height, run)?, run)
+        Self::of(drawing.draw_by_side(side, None, run)?, side, run)
     }
 
-    fn of(exact: Picture, run: Run<'_>) -> Result<Self> {
+    fn of(exact: Picture, side: u32, run: Run<'_>) -> Result<Self> {
         let grey = (!exact.is_opaque()).then(|| over_grey(&exact)).transpose()?;
         let grey = grey.map(|grey| Reference::new(&grey, run)).transpose()?;
-        Ok(Self { reference: Reference::new(&exact, run)?, grey, exact })
+        Ok(Self { side, reference: Reference::new(&exact, run)?, grey, exact })
     }
 
     fn draw(&self, drawing: &Drawing, run: Run<'_>) -> Result<Picture> {
         let layout = self.exact.layout();
-        drawing.draw(layout.width, layout.height, run)
+        drawing.draw_by_side(self.side, Some((layout.width, layout.height)), run)
     }
 
     fn score(&self, picture: &Picture, run: Run<'_>) -> Result<f64> {
