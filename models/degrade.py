@@ -20,18 +20,18 @@ def jpeg(picture, quality, random):
     return np.asarray(Image.open(stored).convert("RGB"))
 
 
-def halved(picture):
+def reduced(picture, times):
     """The published tables' way: bicubic, rounded to bytes."""
-    return np.asarray(shrink(Image.fromarray(picture), picture.shape[1] // 2, picture.shape[0] // 2))
+    return np.asarray(shrink(Image.fromarray(picture), picture.shape[1] // times, picture.shape[0] // times))
 
 
-def photographed(picture, random):
-    """Halved as pictures on the web have been: a little blur, any filter, a little noise, JPEG of quality 30 to 95, more often
+def photographed(picture, times, random):
+    """Reduced as pictures on the web have been: a little blur, any filter, a little noise, JPEG of quality 30 to 95, more often
     high than low."""
     image = Image.fromarray(picture)
     if random.random() < 0.3:
-        image = image.filter(ImageFilter.GaussianBlur(random.uniform(0.2, 0.9)))
-    image = image.resize((image.width // 2, image.height // 2), FILTERS[random.integers(4)])
+        image = image.filter(ImageFilter.GaussianBlur(random.uniform(0.1, 0.45) * times))
+    image = image.resize((image.width // times, image.height // times), FILTERS[random.integers(4)])
     small = np.asarray(image)
     if random.random() < 0.25:
         small = rounded(small + random.normal(0, random.uniform(0, 6), small.shape))

@@ -23,17 +23,20 @@ TASKS = {
     # Name: what it is made of, pixels across of a patch of the original.
     "clean": ({"unshuffle": 1, "scale": 2, "width": 32, "blocks": 5}, 112),
     "photo": ({"unshuffle": 1, "scale": 2, "width": 32, "blocks": 5}, 112),
+    "clean4": ({"unshuffle": 1, "scale": 4, "width": 32, "blocks": 5}, 192),
+    "photo4": ({"unshuffle": 1, "scale": 4, "width": 32, "blocks": 5}, 192),
     "denoise": ({"unshuffle": 2, "scale": 2, "width": 64, "blocks": 4}, 96),
 }
 
 
 def pair(task, original, random):
     """What the network sees, and what it should say."""
-    if task == "clean":
-        return degrade.halved(original), original
-    if task == "photo":
-        return degrade.photographed(original, random), original
-    return degrade.noisy(original, random)
+    if task == "denoise":
+        return degrade.noisy(original, random)
+    scale = TASKS[task][0]["scale"]
+    if task.startswith("clean"):
+        return degrade.reduced(original, scale), original
+    return degrade.photographed(original, scale, random), original
 
 
 def tensor(pictures):
@@ -77,7 +80,7 @@ def loss(found, wanted, task):
         return both
     luminance = luma(found), luma(wanted)
     exact = 0.4 * both + 0.6 * F.l1_loss(*luminance)
-    return exact if task == "clean" else exact + 0.1 * structure(*luminance)
+    return exact if task.startswith("clean") else exact + 0.1 * structure(*luminance)
 
 
 def psnr(a, b):
@@ -105,8 +108,9 @@ def judge(network, task, originals):
             found = network(tensor([picture])).clamp(0, 1)
             found = (found * 255).round() / 255
             if task != "denoise":
-                bicubic = F.interpolate(tensor([picture]), scale_factor=2, mode="bicubic").clamp(0, 1)
-                inner = (slice(None), slice(None), slice(2, -2), slice(2, -2))
+                scale = TASKS[task][0]["scale"]
+                bicubic = F.interpolate(tensor([picture]), scale_factor=scale, mode="bicubic").clamp(0, 1)
+                inner = (slice(None), slice(None), slice(scale, -scale), slice(scale, -scale))
                 y, reference = luma(found)[inner], luma(wanted)[inner]
                 sums.setdefault("psnr", []).append(psnr(y, reference))
                 sums.setdefault("gain", []).append(psnr(y, reference) - psnr(luma(bicubic)[inner], reference))

@@ -83,7 +83,7 @@ fn enlarged(model: Onnx) -> image::RgbImage {
     let mut png = std::io::Cursor::new(Vec::new());
     source().write_to(&mut png, image::ImageFormat::Png).unwrap();
     let mut models = Models::none();
-    models.upscale_photo = Some(Arc::new(model));
+    models.upscale_photo = vec![Arc::new(model)];
     let engine = Engine::new().with_models(models);
     let request =
         Request::from_json(br#"{"upscale": {"factor": 2}, "optimize": {"compression": "lossless"}}"#).unwrap();

@@ -84,23 +84,27 @@ fn tasks(models: &Models) -> Vec<Task<'_>> {
     };
     for by in [2, 3, 4] {
         let mut methods = filters(by);
-        if let Some(clean) = &models.upscale_clean {
+        if !models.upscale_clean.is_empty() {
+            let clean = &models.upscale_clean;
             methods.push(("lapidary clean", Box::new(move |picture| upscaled(clean, clean, by, picture))));
         }
         tasks.push(Task {
-            name: format!("x{by}, halves by bicubic"),
+            name: format!("x{by}, reduced by bicubic"),
             divisor: by,
             border: Some(by),
             spoil: Box::new(shrunk(by)),
             methods,
         });
     }
-    let mut methods = filters(2);
-    if let (Some(photo), Some(clean)) = (&models.upscale_photo, &models.upscale_clean) {
-        methods.push(("lapidary photo", Box::new(move |picture| upscaled(photo, clean, 2, picture))));
+    for by in [2, 4] {
+        let mut methods = filters(by);
+        if !models.upscale_photo.is_empty() {
+            let Models { upscale_photo: photo, upscale_clean: clean, .. } = models;
+            methods.push(("lapidary photo", Box::new(move |picture| upscaled(photo, clean, by, picture))));
+        }
+        let spoil = Box::new(move |picture: &RgbImage| jpeg(&shrunk(by)(picture).into(), 80).to_rgb8());
+        tasks.push(Task { name: format!("photo x{by}, JPEG 80"), divisor: by, border: Some(by), spoil, methods });
     }
-    let spoil = Box::new(move |picture: &RgbImage| jpeg(&shrunk(2)(picture).into(), 80).to_rgb8());
-    tasks.push(Task { name: "photo x2, JPEG 80".to_owned(), divisor: 2, border: Some(2), spoil, methods });
     let Some(model) = &models.denoise else { return tasks };
     for sigma in [15.0, 25.0, 50.0] {
         let methods: Vec<Method<'_>> = vec![
@@ -154,8 +158,8 @@ fn jpeg(picture: &DynamicImage, quality: u8) -> DynamicImage {
     image::load_from_memory(&stored).expect("a JPEG is read")
 }
 
-fn upscaled(first: &Arc<dyn Model>, then: &Arc<dyn Model>, factor: u32, picture: &RgbImage) -> RgbImage {
-    applied(&Upscale { factor, first: Arc::clone(first), then: Arc::clone(then) }, picture)
+fn upscaled(first: &[Arc<dyn Model>], then: &[Arc<dyn Model>], factor: u32, picture: &RgbImage) -> RgbImage {
+    applied(&Upscale { factor, first: first.to_vec(), then: then.to_vec() }, picture)
 }
 
 fn cleaned(model: &Arc<dyn Model>, picture: &RgbImage) -> RgbImage {

@@ -7,15 +7,15 @@ use super::Model;
 use super::Residual;
 use crate::operation::Restore;
 
-/// One model a task; without one the task is refused as unsupported, but for faces, whose restoration needs none. By default
-/// those of this build, with the features `denoise` and `upscale`; a host puts its own in their place.
+/// The models of each task; without one the task is refused as unsupported, but for faces, whose restoration needs none. By
+/// default those of this build, with the features `denoise` and `upscale`; a host puts its own in their place.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Models {
-    /// Enlarges pictures with noise, blur and JPEG artefacts.
-    pub upscale_photo: Option<Arc<dyn Model>>,
-    /// Enlarges clean pictures, and what has been enlarged already.
-    pub upscale_clean: Option<Arc<dyn Model>>,
+    /// Enlarge pictures with noise, blur and JPEG artefacts. Of several, the one whose scale fits the factor best is asked.
+    pub upscale_photo: Vec<Arc<dyn Model>>,
+    /// Enlarge clean pictures, and what has been enlarged already.
+    pub upscale_clean: Vec<Arc<dyn Model>>,
     /// Removes noise and JPEG artefacts. Its scale is 1.
     pub denoise: Option<Arc<dyn Model>>,
     /// Restores faces; a network does by [`RestoreByModel`](crate::operation::RestoreByModel). `None` is our own restoration,
@@ -26,7 +26,7 @@ pub struct Models {
 impl Models {
     /// Without any network.
     pub fn none() -> Self {
-        Self { upscale_photo: None, upscale_clean: None, denoise: None, face: None }
+        Self { upscale_photo: Vec::new(), upscale_clean: Vec::new(), denoise: None, face: None }
     }
 }
 
@@ -36,8 +36,9 @@ impl Default for Models {
         let mut models = Self::none();
         #[cfg(feature = "upscale")]
         {
-            models.upscale_photo = shipped(include_bytes!("../../../assets/upscale-photo.lpdy"));
-            models.upscale_clean = shipped(include_bytes!("../../../assets/upscale-clean.lpdy"));
+            models.upscale_photo.extend(shipped(include_bytes!("../../../assets/upscale-photo.lpdy")));
+            models.upscale_clean.extend(shipped(include_bytes!("../../../assets/upscale-clean.lpdy")));
+            models.upscale_clean.extend(shipped(include_bytes!("../../../assets/upscale-clean-4.lpdy")));
         }
         #[cfg(feature = "denoise")]
         {
@@ -60,9 +61,10 @@ mod tests {
     #[test]
     fn every_network_of_this_build_is_read_and_fits_its_task() {
         let models = Models::default();
-        let scale = |model: &Option<Arc<dyn Model>>| model.as_ref().map(|model| model.shape().scale);
-        assert_eq!(scale(&models.upscale_photo), cfg!(feature = "upscale").then_some(2));
-        assert_eq!(scale(&models.upscale_clean), cfg!(feature = "upscale").then_some(2));
-        assert_eq!(scale(&models.denoise), cfg!(feature = "denoise").then_some(1));
+        let scales = |models: &[Arc<dyn Model>]| models.iter().map(|model| model.shape().scale).collect::<Vec<_>>();
+        let of = |scales: &[u32]| if cfg!(feature = "upscale") { scales.to_vec() } else { Vec::new() };
+        assert_eq!(scales(&models.upscale_photo), of(&[2]));
+        assert_eq!(scales(&models.upscale_clean), of(&[2, 4]));
+        assert_eq!(models.denoise.map(|model| model.shape().scale), cfg!(feature = "denoise").then_some(1));
     }
 }

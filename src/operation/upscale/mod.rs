@@ -10,17 +10,17 @@ use crate::{
     picture::{Depth, Layout, Picture, Samples},
 };
 
-/// Enlarges by a network, as often as its scale goes into the factor, but no further than four times; what is left to the
-/// factor is Lanczos3. A network that overshoots the factor is brought back in the same way.
+/// Enlarges by networks, by the one for the factor or by several, but no further than four times; what is left to the factor
+/// is Lanczos3. What overshoots the factor is brought back in the same way.
 #[derive(Debug, Clone)]
 pub struct Upscale {
     /// How many times wider and higher, at least 1.
     pub factor: u32,
-    /// Makes the first step, of pictures as they come.
-    pub first: Arc<dyn Model>,
-    /// Makes the steps that follow, of what a network has cleaned; and all of them where the picture is drawn, since what
-    /// is trained on photographs takes clean edges for artefacts.
-    pub then: Arc<dyn Model>,
+    /// One of these makes the first step, of pictures as they come.
+    pub first: Vec<Arc<dyn Model>>,
+    /// These make the steps that follow, of what a network has cleaned; and all of them where the picture is drawn, since
+    /// what is trained on photographs takes clean edges for artefacts.
+    pub then: Vec<Arc<dyn Model>>,
 }
 
 /// Networks are not asked to invent more than this.
@@ -32,13 +32,12 @@ impl Upscale {
     /// The networks of all steps.
     fn steps(&self) -> impl Iterator<Item = &dyn Model> {
         let wanted = self.factor.min(FAR);
-        let models = std::iter::once(&self.first).chain(std::iter::repeat(&self.then));
-        models.map(|model| &**model).scan(1u32, move |reached, model| {
-            let scale = model.shape().scale;
-            (*reached < wanted && scale > 1).then(|| {
-                *reached = reached.saturating_mul(scale);
-                model
-            })
+        let mut reached = 1u32;
+        std::iter::from_fn(move || {
+            let models = if reached == 1 { &self.first } else { &self.then };
+            let model = (reached < wanted).then(|| fitting(models, wanted.div_ceil(reached)))??;
+            reached = reached.saturating_mul(model.shape().scale);
+            Some(model)
         })
     }
 
@@ -52,6 +51,14 @@ impl Upscale {
             sum
         })
     }
+}
+
+/// The network that enlarges by `times`, or by the least above that, or as far as one does.
+fn fitting(models: &[Arc<dyn Model>], times: u32) -> Option<&dyn Model> {
+    let scale = |model: &&Arc<dyn Model>| model.shape().scale;
+    let enlarging = || models.iter().filter(|model| scale(model) > 1);
+    let far_enough = enlarging().filter(|model| scale(model) >= times).min_by_key(scale);
+    far_enough.or_else(|| enlarging().max_by_key(scale)).map(|model| &**model)
 }
 
 impl Operation for Upscale {
@@ -75,7 +82,7 @@ impl Operation for Upscale {
     fn prepare(&self, first: &Picture, _: Run<'_>) -> Result<Option<Box<dyn Apply>>> {
         let mut prepared = self.clone();
         if is_drawn(first) {
-            prepared.first = Arc::clone(&self.then);
+            prepared.first.clone_from(&self.then);
         }
         Ok(Some(Box::new(prepared)))
     }

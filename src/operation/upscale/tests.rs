@@ -33,7 +33,7 @@ fn repeats(scale: u32) -> Arc<dyn Model> {
 }
 
 fn upscale(factor: u32, scale: u32) -> Upscale {
-    Upscale { factor, first: repeats(scale), then: repeats(scale) }
+    Upscale { factor, first: vec![repeats(scale)], then: vec![repeats(scale)] }
 }
 
 fn applied(upscale: &Upscale, picture: Picture) -> Picture {
@@ -73,6 +73,19 @@ fn the_network_is_asked_once_for_two_twice_for_four_and_not_for_more() {
 }
 
 #[test]
+fn of_several_networks_the_one_for_the_factor_works_alone() {
+    let of =
+        |first: [u32; 2], then| Upscale { factor: 0, first: first.map(repeats).to_vec(), then: vec![repeats(then)] };
+    let scales = |upscale: &Upscale, factor| -> Vec<u32> {
+        Upscale { factor, ..upscale.clone() }.steps().map(|model| model.shape().scale).collect()
+    };
+    let both = of([4, 2], 4);
+    assert_eq!([1, 2, 3, 4, 8].map(|factor| scales(&both, factor)), [vec![], vec![2], vec![4], vec![4], vec![4]]);
+    assert_eq!(scales(&of([2, 1], 4), 3), [2, 4]);
+    assert_eq!(scales(&of([1, 1], 4), 4), [0; 0]);
+}
+
+#[test]
 fn factor_two_is_what_the_network_says_to_the_bit() {
     let source = photo(20, 11);
     let result = applied(&upscale(2, 2), source.clone());
@@ -85,7 +98,7 @@ fn factor_two_is_what_the_network_says_to_the_bit() {
 #[test]
 fn grey_stays_grey_even_if_the_network_tints() {
     let tints: Arc<dyn Model> = Arc::new(Repeats { scale: 2, added: [0.1, 0.0, -0.1] });
-    let upscale = Upscale { factor: 2, first: Arc::clone(&tints), then: tints };
+    let upscale = Upscale { factor: 2, first: vec![Arc::clone(&tints)], then: vec![tints] };
     let gray = picture(6, 5, Channels::Gray, |at| (at * 7) as u8);
     assert!(applied(&upscale, gray.clone()).is_gray());
     assert!(applied(&upscale, gray.into_channels(Channels::Rgb)).is_gray());
@@ -114,7 +127,7 @@ fn what_is_stored_under_full_transparency_does_not_reach_what_is_seen() {
 #[test]
 fn a_drawing_of_few_colours_goes_through_the_network_for_clean_pictures() {
     let lightens: Arc<dyn Model> = Arc::new(Repeats { scale: 2, added: [0.2; 3] });
-    let upscale = Upscale { factor: 2, first: lightens, then: repeats(2) };
+    let upscale = Upscale { factor: 2, first: vec![lightens], then: vec![repeats(2)] };
     let drawn = picture(8, 8, Channels::Rgb, |at| if at % 3 == 0 { 100 } else { 20 });
     assert_eq!(applied(&upscale, drawn).eight().unwrap()[0], 100);
     assert_eq!(applied(&upscale, photo(20, 20)).eight().unwrap()[0], 51);
