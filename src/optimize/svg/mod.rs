@@ -123,7 +123,7 @@ impl<'a> Settings<'a> {
         Self {
             tolerance: search::EXACT,
             lossy: false,
-            gentle: false,
+            gentle: matches!(task.goal, Goal::Smart(Preset::Low)),
             kinds: search::target(task.goal).is_some_and(|target| target >= search::EXACT_SCORE),
             keep_ids: task.keep_ids,
             sheets: style::is_styled(tree),

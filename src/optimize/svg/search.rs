@@ -12,7 +12,7 @@ use crate::{
 pub(super) const EXACT: f64 = 1.0 / 512.0;
 /// What an exact result scores at the least: coverage of edges comes in steps, which the smallest move may change.
 pub(super) const EXACT_SCORE: f64 = 90.0;
-/// What coarser numbers reach beyond the target: renderers round edges in steps of their own, by which a change that is
+/// What numbers reach beyond the target if they can: renderers round edges in steps of their own, by which a change that is
 /// small here may be larger there. In Chromium scores came out up to 3 lower, nearly all up to 2.
 const HEADROOM: f64 = 2.0;
 /// How much finer numbers are where that is not enough, before rules are taken back.
@@ -96,18 +96,24 @@ impl<'a> Search<'a> {
         loop {
             let allowed = |rule: &Rule| !refused.contains(&rule.name);
             let structure = self.structured(&allowed)?;
+            let mut reached = None;
             for finer in FINER {
                 let settings = Settings { tolerance: EXACT / finer, ..self.exact };
                 let text = finished(&structure, &settings, &allowed)?;
                 let score = self.score(&text, target)?;
-                if score >= target {
-                    let (text, score) = if lossless {
-                        (text, score)
-                    } else {
-                        self.coarsest(&structure, &allowed, target + HEADROOM, (text, score))?
-                    };
-                    return Ok(self.done(text, score));
+                if score >= target + HEADROOM {
+                    reached = Some((text, score));
+                    break;
                 }
+                // The first, which is the shortest, where none has that much.
+                if score >= target && reached.is_none() {
+                    reached = Some((text, score));
+                }
+            }
+            if let Some(exact) = reached {
+                let (text, score) =
+                    if lossless { exact } else { self.coarsest(&structure, &allowed, target + HEADROOM, exact)? };
+                return Ok(self.done(text, score));
             }
             match self.culprit(&refused, target)? {
                 // Some rules have a milder form.
