@@ -37,6 +37,7 @@ impl Default for Models {
         #[cfg(feature = "upscale")]
         {
             models.upscale_photo.extend(shipped(include_bytes!("../../../assets/upscale-photo.lpdy")));
+            models.upscale_photo.extend(shipped(include_bytes!("../../../assets/upscale-photo-4.lpdy")));
             models.upscale_clean.extend(shipped(include_bytes!("../../../assets/upscale-clean.lpdy")));
             models.upscale_clean.extend(shipped(include_bytes!("../../../assets/upscale-clean-4.lpdy")));
         }
@@ -63,7 +64,7 @@ mod tests {
         let models = Models::default();
         let scales = |models: &[Arc<dyn Model>]| models.iter().map(|model| model.shape().scale).collect::<Vec<_>>();
         let of = |scales: &[u32]| if cfg!(feature = "upscale") { scales.to_vec() } else { Vec::new() };
-        assert_eq!(scales(&models.upscale_photo), of(&[2]));
+        assert_eq!(scales(&models.upscale_photo), of(&[2, 4]));
         assert_eq!(scales(&models.upscale_clean), of(&[2, 4]));
         assert_eq!(models.denoise.map(|model| model.shape().scale), cfg!(feature = "denoise").then_some(1));
     }

@@ -16,7 +16,7 @@ pub(super) const EXACT_SCORE: f64 = 90.0;
 /// small here may be larger there. In Chromium scores came out up to 3 lower, nearly all up to 2.
 const HEADROOM: f64 = 2.0;
 /// How much finer numbers are where that is not enough, before rules are taken back.
-const FINER: [f64; 3] = [1.0, 8.0, 64.0];
+const FINER: [f64; 4] = [1.0, 2.0, 8.0, 64.0];
 /// Tolerances that are tried: so many halvings of a pixel, in halves.
 const LEVELS: usize = 21;
 /// The level without search.
