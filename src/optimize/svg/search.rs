@@ -161,7 +161,8 @@ impl<'a> Search<'a> {
         Ok(rules.get(good).copied())
     }
 
-    /// Bisects the levels. What holds at one may fail at a finer one now and then; what is given back has been seen to hold.
+    /// Bisects the levels by the smaller drawing, and gives the shortest text that holds at the larger one too. What holds at
+    /// one level may fail at a finer one now and then; what is given back has been seen to hold.
     fn coarsest(
         &mut self,
         structure: &Tree,
@@ -169,25 +170,40 @@ impl<'a> Search<'a> {
         target: f64,
         exact: (String, f64),
     ) -> Result<(String, f64)> {
-        let mut best = exact;
+        let mut held = Vec::new();
         let (mut fails, mut holds) = (0, LEVELS);
         while holds > fails + 1 {
             let middle = usize::midpoint(fails, holds);
             let text = finished(structure, &self.settings(middle), allowed)?;
-            let score = self.score(&text, target)?;
+            let score = self.small(&text)?;
             match score >= target {
                 true => holds = middle,
                 false => fails = middle,
             }
-            if score >= target && text.len() < best.0.len() {
-                best = (text, score);
+            if score >= target && text.len() < exact.0.len() {
+                held.push((text, score));
             }
         }
-        Ok(best)
+        held.sort_by_key(|(text, _)| text.len());
+        for (text, small) in held {
+            let score = small.min(self.large(&text, target)?);
+            if score >= target {
+                return Ok((text, score));
+            }
+        }
+        Ok(exact)
     }
 
     fn glance(&self, text: &str) -> Result<f64> {
         seen(self.witness.as_ref().map_or(Ok(100.0), |witness| witness.glance(text, self.run)))
+    }
+
+    fn small(&self, text: &str) -> Result<f64> {
+        seen(self.witness.as_ref().map_or(Ok(100.0), |witness| witness.small(text, self.run)))
+    }
+
+    fn large(&mut self, text: &str, target: f64) -> Result<f64> {
+        seen(self.witness.as_mut().map_or(Ok(100.0), |witness| witness.large(text, target, self.run)))
     }
 
     fn score(&mut self, text: &str, target: f64) -> Result<f64> {

@@ -47,11 +47,17 @@ impl<'a> Witness<'a> {
 
     /// The lowest of the scores at both sizes and on all grounds, or the first that is below `target`.
     pub(super) fn score(&mut self, text: &str, target: f64, run: Run<'_>) -> Result<f64> {
-        let drawing = Drawing::new(text, self.fonts, run)?;
-        let mut score = self.small.score(&self.small.draw(&drawing, run)?, run)?;
-        if score < target {
-            return Ok(score);
-        }
+        let small = self.small(text, run)?;
+        if small < target { Ok(small) } else { Ok(small.min(self.large(text, target, run)?)) }
+    }
+
+    /// The lowest of the scores at the smaller size.
+    pub(super) fn small(&self, text: &str, run: Run<'_>) -> Result<f64> {
+        self.small.score(&self.small.draw(&Drawing::new(text, self.fonts, run)?, run)?, run)
+    }
+
+    /// The lower of the scores at the larger size, or the first if that is below `target`. Takes four times as long.
+    pub(super) fn large(&mut self, text: &str, target: f64, run: Run<'_>) -> Result<f64> {
         let [large, smooth] = match &mut self.large {
             Some(large) => large,
             none => {
@@ -60,8 +66,8 @@ impl<'a> Witness<'a> {
                 none.insert([large, smooth])
             }
         };
-        let picture = large.draw(&drawing, run)?;
-        score = score.min(large.score(&picture, run)?);
+        let picture = large.draw(&Drawing::new(text, self.fonts, run)?, run)?;
+        let score = large.score(&picture, run)?;
         if score < target {
             return Ok(score);
         }
