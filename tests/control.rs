@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lapidary::{Control, Engine, Error, Input, Outcome, Result, Stage, Stop, Watch};
+use lapidary::{Control, Engine, Error, Format, Input, Outcome, Result, Stage, Stop, Watch};
 use pictures::{FORMATS, file, photo, request};
 
 /// Counts the questions, says stop at one of them and ever after, and notes the stages.
@@ -58,8 +58,9 @@ fn a_stop_at_any_question_ends_the_work_with_that_reason() {
             for stop_at in [1, 2, 3, questions / 4, questions / 2, 3 * questions / 4, questions - 1, questions] {
                 let control = Counting { stop_at: Some(stop_at.max(1)), ..Counting::default() };
                 let result = process(&bytes, json, &control);
-                // Some questions come by the clock: a busier machine had asked more of them.
-                if stop_at >= questions / 2 && control.asked.load(Ordering::Relaxed) < stop_at {
+                // libwebp is watched by the clock too: the run without a stop may have been the busier one.
+                if format == Format::Webp && control.asked.load(Ordering::Relaxed) < stop_at {
+                    result.unwrap();
                     continue;
                 }
                 let error = result.unwrap_err();

@@ -6,11 +6,7 @@ use std::{
     ops::Range,
     ptr::NonNull,
     slice,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-        mpsc::{self, RecvTimeoutError, Sender},
-    },
+    sync::mpsc::{self, RecvTimeoutError, Sender},
     thread,
     time::Duration,
 };
@@ -177,8 +173,14 @@ const MARGIN: u32 = 16;
 /// How often the host is asked whether to go on while libwebp encodes.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// A picture that libwebp encodes, also more than once.
-pub(super) struct Source(Option<Drawn>);
+/// A picture in the memory of libwebp, ready to be encoded, also more than once.
+pub(super) struct Source(Box<sys::WebPPicture>);
+
+// SAFETY: the picture is plain memory of libwebp's, which keeps nothing by thread.
+unsafe impl Send for Source {}
+
+/// Told of an encoding: `None` as it goes on, and what comes of it at its end.
+type Watcher = Sender<Option<(Source, Result<Vec<u8>>)>>;
 
 impl Source {
     /// Copies rows of 8-bit samples, converted to `colours`.
@@ -190,68 +192,6 @@ impl Source {
         colours: Colours,
         run: Run<'_>,
     ) -> Result<Self> {
-        Drawn::import(samples, width, height, pixels, colours, run).map(|drawn| Self(Some(drawn)))
-    }
-
-    /// A whole simple or extended file. libwebp reports its progress up to 0.3 s apart, so it works on a thread of its own,
-    /// which goes on to its next report where the host wants none of this any longer.
-    pub(super) fn encode(&mut self, config: &Config, run: Run<'_>) -> Result<Vec<u8>> {
-        run.check()?;
-        let failed = |cause: &'static str| Error::internal("encoding WebP", cause);
-        let mut drawn = self.0.take().ok_or_else(|| failed("what was stopped does not go on"))?;
-        let (config, (told, reports)) = (*config, mpsc::channel());
-        let going_on = GoingOn::default();
-        let watcher = Watcher { going_on: Arc::clone(&going_on.0), told };
-        let work = move || {
-            let coded = drawn.encode(&config, &watcher);
-            // Nobody listens any longer where the work was stopped.
-            watcher.told.send(Some((drawn, coded))).ok();
-        };
-        thread::Builder::new().spawn(work).map_err(|error| Error::internal("encoding WebP", error))?;
-        loop {
-            match reports.recv_timeout(PATIENCE) {
-                Ok(Some((drawn, coded))) => {
-                    self.0 = Some(drawn);
-                    return coded;
-                }
-                Ok(None) | Err(RecvTimeoutError::Timeout) => run.check()?,
-                Err(RecvTimeoutError::Disconnected) => return Err(failed("libwebp's thread ended")),
-            }
-        }
-    }
-}
-
-/// Whether an encoding is wanted still: until this is dropped.
-struct GoingOn(Arc<AtomicBool>);
-
-impl Default for GoingOn {
-    fn default() -> Self {
-        Self(Arc::new(AtomicBool::new(true)))
-    }
-}
-
-impl Drop for GoingOn {
-    fn drop(&mut self) {
-        self.0.store(false, Ordering::Relaxed);
-    }
-}
-
-/// Whom libwebp's progress reports reach.
-struct Watcher {
-    going_on: Arc<AtomicBool>,
-    /// Told `None` for a report.
-    told: Sender<Option<(Drawn, Result<Vec<u8>>)>>,
-}
-
-/// A picture in the memory of libwebp.
-struct Drawn(Box<sys::WebPPicture>);
-
-// SAFETY: the picture is plain memory of libwebp's, which keeps nothing by thread.
-unsafe impl Send for Drawn {}
-
-impl Drawn {
-    /// Copies rows of 8-bit samples, converted to `colours`.
-    fn import(samples: &[u8], width: u32, height: u32, pixels: Pixels, colours: Colours, run: Run<'_>) -> Result<Self> {
         let strip = (STRIP_PIXELS / width.max(1)).max(4 * MARGIN) & !1;
         if colours == Colours::Argb || height <= strip {
             return Self::converted(samples, width, height, pixels, colours);
@@ -338,8 +278,33 @@ impl Drawn {
         Ok(source)
     }
 
-    /// A whole simple or extended file.
-    fn encode(&mut self, config: &Config, watcher: &Watcher) -> Result<Vec<u8>> {
+    /// A whole simple or extended file. libwebp reports its progress up to 0.3 s apart, so it works on a thread of its own,
+    /// which goes on to its next report, with the picture, where the host wants none of this any longer.
+    pub(super) fn encode(&mut self, config: &Config, run: Run<'_>) -> Result<Vec<u8>> {
+        run.check()?;
+        let (config, (watcher, reports)) = (*config, mpsc::channel());
+        let mut source = std::mem::replace(self, Self::blank(0, 0)?);
+        let work = move || {
+            let coded = source.coded(&config, &watcher);
+            // Nobody listens any longer where the work was stopped.
+            watcher.send(Some((source, coded))).ok();
+        };
+        thread::Builder::new().spawn(work).map_err(|error| Error::internal("encoding WebP", error))?;
+        loop {
+            match reports.recv_timeout(PATIENCE) {
+                Ok(Some((source, coded))) => {
+                    *self = source;
+                    return coded;
+                }
+                Ok(None) | Err(RecvTimeoutError::Timeout) => run.check()?,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Error::internal("encoding WebP", "libwebp's thread ended"));
+                }
+            }
+        }
+    }
+
+    fn coded(&mut self, config: &Config, watcher: &Watcher) -> Result<Vec<u8>> {
         let mut output = Output::new();
         let picture = &mut *self.0;
         picture.writer = Some(sys::WebPMemoryWrite);
@@ -355,7 +320,7 @@ impl Drawn {
     }
 }
 
-impl Drop for Drawn {
+impl Drop for Source {
     fn drop(&mut self) {
         // SAFETY: initialised by libwebp, and freed here and nowhere else.
         unsafe { sys::WebPPictureFree(&raw mut *self.0) }
@@ -402,10 +367,9 @@ impl Drop for Output {
     }
 }
 
-/// Called by libwebp with its progress; 0 ends the encoding.
+/// Called by libwebp with its progress; 0 ends the encoding, once nobody listens any longer.
 extern "C" fn is_to_go_on(_percent: c_int, picture: *const sys::WebPPicture) -> c_int {
-    // SAFETY: libwebp hands over the picture that `Drawn::encode` gave it, whose `user_data` is the watcher there.
+    // SAFETY: libwebp hands over the picture that `Source::coded` gave it, whose `user_data` is the watcher there.
     let watcher = unsafe { &*(*picture).user_data.cast::<Watcher>() };
-    watcher.told.send(None).ok();
-    c_int::from(watcher.going_on.load(Ordering::Relaxed))
+    c_int::from(watcher.send(None).is_ok())
 }

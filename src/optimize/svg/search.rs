@@ -101,13 +101,13 @@ impl<'a> Search<'a> {
                 let settings = Settings { tolerance: EXACT / finer, ..self.exact };
                 let text = finished(&structure, &settings, &allowed)?;
                 let score = self.score(&text, target)?;
-                if score >= target + HEADROOM {
-                    reached = Some((text, score));
-                    break;
-                }
+                let enough = score >= target + HEADROOM;
                 // The first, which is the shortest, where none has that much.
-                if score >= target && reached.is_none() {
+                if enough || (score >= target && reached.is_none()) {
                     reached = Some((text, score));
+                }
+                if enough {
+                    break;
                 }
             }
             if let Some(exact) = reached {

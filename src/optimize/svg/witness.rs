@@ -25,7 +25,6 @@ pub(super) struct Witness<'a> {
 
 #[derive(Debug)]
 struct View {
-    side: u32,
     /// Over black and white.
     reference: Reference,
     /// Over grey, where the picture is not opaque.
@@ -41,32 +40,41 @@ impl<'a> Witness<'a> {
 
     /// The score at the smaller size, without the grey ground.
     pub(super) fn glance(&self, text: &str, run: Run<'_>) -> Result<f64> {
-        let picture = self.small.draw(&Drawing::new(text, self.fonts, run)?, run)?;
+        let picture = self.small.draw(&Drawing::new(text, self.fonts, run)?, SIDES[0], run)?;
         if picture == self.small.exact { Ok(100.0) } else { self.small.reference.score(&picture, run) }
     }
 
     /// The lowest of the scores at both sizes and on all grounds, or the first that is below `target`.
     pub(super) fn score(&mut self, text: &str, target: f64, run: Run<'_>) -> Result<f64> {
-        let small = self.small(text, run)?;
-        if small < target { Ok(small) } else { Ok(small.min(self.large(text, target, run)?)) }
+        let drawing = Drawing::new(text, self.fonts, run)?;
+        let small = self.at_small(&drawing, run)?;
+        if small < target { Ok(small) } else { Ok(small.min(self.at_large(&drawing, target, run)?)) }
     }
 
     /// The lowest of the scores at the smaller size.
     pub(super) fn small(&self, text: &str, run: Run<'_>) -> Result<f64> {
-        self.small.score(&self.small.draw(&Drawing::new(text, self.fonts, run)?, run)?, run)
+        self.at_small(&Drawing::new(text, self.fonts, run)?, run)
+    }
+
+    fn at_small(&self, drawing: &Drawing, run: Run<'_>) -> Result<f64> {
+        self.small.score(&self.small.draw(drawing, SIDES[0], run)?, run)
     }
 
     /// The lower of the scores at the larger size, or the first if that is below `target`. Takes four times as long.
     pub(super) fn large(&mut self, text: &str, target: f64, run: Run<'_>) -> Result<f64> {
+        self.at_large(&Drawing::new(text, self.fonts, run)?, target, run)
+    }
+
+    fn at_large(&mut self, drawing: &Drawing, target: f64, run: Run<'_>) -> Result<f64> {
         let [large, smooth] = match &mut self.large {
             Some(large) => large,
             none => {
                 let large = View::new(&Drawing::new(self.text, self.fonts, run)?, SIDES[1], run)?;
-                let smooth = View::of(halved(&large.exact)?, SIDES[0], run)?;
+                let smooth = View::of(halved(&large.exact)?, run)?;
                 none.insert([large, smooth])
             }
         };
-        let picture = large.draw(&Drawing::new(text, self.fonts, run)?, run)?;
+        let picture = large.draw(drawing, SIDES[1], run)?;
         let score = large.score(&picture, run)?;
         if score < target {
             return Ok(score);
@@ -78,18 +86,18 @@ impl<'a> Witness<'a> {
 
 impl View {
     fn new(drawing: &Drawing, side: u32, run: Run<'_>) -> Result<Self> {
-        Self::of(drawing.draw_by_side(side, None, run)?, side, run)
+        Self::of(drawing.draw_by_side(side, None, run)?, run)
     }
 
-    fn of(exact: Picture, side: u32, run: Run<'_>) -> Result<Self> {
+    fn of(exact: Picture, run: Run<'_>) -> Result<Self> {
         let grey = (!exact.is_opaque()).then(|| over_grey(&exact)).transpose()?;
         let grey = grey.map(|grey| Reference::new(&grey, run)).transpose()?;
-        Ok(Self { side, reference: Reference::new(&exact, run)?, grey, exact })
+        Ok(Self { reference: Reference::new(&exact, run)?, grey, exact })
     }
 
-    fn draw(&self, drawing: &Drawing, run: Run<'_>) -> Result<Picture> {
+    fn draw(&self, drawing: &Drawing, side: u32, run: Run<'_>) -> Result<Picture> {
         let layout = self.exact.layout();
-        drawing.draw_by_side(self.side, Some((layout.width, layout.height)), run)
+        drawing.draw_by_side(side, Some((layout.width, layout.height)), run)
     }
 
     fn score(&self, picture: &Picture, run: Run<'_>) -> Result<f64> {
