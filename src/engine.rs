@@ -192,8 +192,7 @@ impl Work<'_> {
         if self.info.frames > 1 && !self.plan.moves {
             done.warnings.push(format!("{} holds one frame: the first of {}", self.plan.format, self.info.frames));
         }
-        // Without loss no file shrinks to half, so that there is no need to try.
-        if self.plan.may_keep_source && done.bytes.len() * 2 > self.bytes.len() {
+        if self.plan.may_keep_source && self.may_be_smaller_without_loss(done.bytes.len())? {
             let passed_on = self.passed_on(&metadata)?;
             if passed_on.bytes.len() <= done.bytes.len() {
                 done = passed_on;
@@ -307,6 +306,16 @@ impl Work<'_> {
         let named = self.is_named(&kept);
         let bytes = self.marked(self.info.format, &bytes, kept, goal)?;
         Ok(Some(Optimised { bytes: self.no_larger(bytes, named), score: 100.0, warnings: Vec::new() }))
+    }
+
+    /// Whether [`passed_on`](Self::passed_on) may come to fewer bytes. Without loss no file shrinks to half.
+    fn may_be_smaller_without_loss(&self, bytes: usize) -> Result<bool> {
+        let source = self.bytes.len();
+        if bytes >= source || bytes * 2 <= source {
+            return Ok(bytes >= source);
+        }
+        let outlook = self.codecs.outlook(self.info.format, self.bytes, self.run)?;
+        Ok(outlook.is_none_or(|outlook| outlook * 9 / 10 <= bytes as u64))
     }
 
     /// The smallest file that has the stored pixels or coefficients: recompressed, or the source without what may be

@@ -5,11 +5,17 @@ mod pictures;
 
 use std::{
     io::Cursor,
-    sync::atomic::{AtomicU32, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 use image::{AnimationDecoder, RgbaImage, codecs::gif::GifDecoder};
-use lapidary::{Control, Engine, Error, Input, Stage, Stop};
+use lapidary::{
+    Control, Engine, Error, Format, Input, Limits, Result, Run, Stage, Stop, Unattended,
+    codec::{Codec, Codecs, Recompress, gif},
+};
 use pictures::{attempt, process, request};
 
 const LOSSLESS: &str = r#"{"optimize": {"compression": "lossless"}}"#;
@@ -241,7 +247,7 @@ fn every_frame_is_resized_alike_and_drawn_with_colours_of_its_own() {
 
 #[test]
 fn a_picture_becomes_a_gif_and_an_animation_a_picture() {
-    let photo = pictures::file(&pictures::photo(40, 30), lapidary::Format::Png);
+    let photo = pictures::file(&pictures::photo(40, 30), Format::Png);
     let gif = process(&photo, r#"{"output": {"format": "gif"}}"#);
     assert_eq!((gif.output.format, gif.output.frames), ("GIF", 1));
     assert!(gif.output.score.is_some_and(|score| score > 60.0), "{:?}", gif.output.score);
@@ -282,5 +288,73 @@ fn a_long_animation_can_be_stopped_at_every_frame() {
         let input = Input { bytes: &source, name: None };
         let error = Engine::new().process(input, &request(LOSSLESS), &control).err();
         assert!(matches!(error, Some(Error::Stopped(Stop::Cancelled))), "{questions}: {error:?}");
+    }
+}
+
+/// Speckles, different ones in every frame.
+fn speckles() -> Vec<u8> {
+    (0..3)
+        .fold(Gif::new(160, 120).repeating(0), |gif, at| {
+            gif.frame([0, 0, 160, 120], (1, 5, None), move |x, y| {
+                let mixed = (u32::from(y) * 160 + u32::from(x) + at * 19_200).wrapping_mul(0x9E37_79B9);
+                ((mixed ^ mixed >> 15).wrapping_mul(0x85EB_CA6B) >> 29) as u8
+            })
+        })
+        .end()
+}
+
+#[test]
+fn recompression_comes_to_about_what_its_outlook_says() {
+    let (codecs, limits) = (Codecs::default(), Limits::default());
+    let run = Run { limits: &limits, control: &Unattended };
+    let outlook = codecs.outlook(Format::Gif, &speckles(), run).unwrap().unwrap();
+    let found = codecs.recompress(Format::Gif, &speckles(), false, run).unwrap().len() as u64;
+    assert!((outlook * 9 / 10..=outlook * 11 / 10).contains(&found), "{found} for {outlook}");
+}
+
+/// A recompression that says what it would come to and counts how often it is done.
+#[derive(Debug, Clone)]
+struct Counted {
+    outlook: Option<u64>,
+    done: Arc<AtomicU32>,
+}
+
+impl Recompress for Counted {
+    fn format(&self) -> Format {
+        Format::Gif
+    }
+
+    fn animations(&self) -> bool {
+        true
+    }
+
+    fn recompress(&self, bytes: &[u8], _: bool, _: Run<'_>) -> Result<Vec<u8>> {
+        self.done.fetch_add(1, Ordering::Relaxed);
+        Ok(bytes.to_vec())
+    }
+
+    fn outlook(&self, _: &[u8], _: Run<'_>) -> Result<Option<u64>> {
+        Ok(self.outlook)
+    }
+}
+
+#[test]
+fn what_is_far_smaller_with_loss_is_not_tried_without() {
+    let source = speckles();
+    // A small result of the search is recompressed itself, once.
+    for (outlook, expected) in [(Some(u64::MAX / 9), 1), (Some(1), 2), (None, 2)] {
+        let counted = Counted { outlook, done: Arc::default() };
+        let mut codecs = Codecs::default();
+        codecs.register(Codec { recompress: Some(Arc::new(counted.clone())), ..gif::codec() });
+        let engine = Engine::new().with_codecs(codecs);
+        let done = engine
+            .process(
+                Input { bytes: &source, name: None },
+                &request(r#"{"optimize": {"compression": "low"}}"#),
+                &Unattended,
+            )
+            .unwrap();
+        assert!(done.bytes.len() < source.len() && done.bytes.len() * 2 > source.len(), "{}", done.bytes.len());
+        assert_eq!(counted.done.load(Ordering::Relaxed), expected, "{outlook:?}");
     }
 }

@@ -81,6 +81,16 @@ pub trait Recompress: Debug + Send + Sync {
     /// # Errors
     /// As of decoding; truncated or damaged data is an error.
     fn recompress(&self, bytes: &[u8], interlaced: bool, run: Run<'_>) -> Result<Vec<u8>>;
+
+    /// About how many bytes that would take, within a tenth, found in a fraction of its time; `None`, as by default, where
+    /// only doing it tells. Where a lossy result is smaller by more, it is not done.
+    ///
+    /// # Errors
+    /// As above.
+    fn outlook(&self, bytes: &[u8], run: Run<'_>) -> Result<Option<u64>> {
+        let _ = (bytes, run);
+        Ok(None)
+    }
 }
 
 /// Reads and replaces what a file carries beside its pixels, without touching the pixels.

@@ -133,6 +133,13 @@ impl Codecs {
         guarded("recompressing", || recompress.recompress(bytes, interlaced, run))
     }
 
+    /// [`Recompress::outlook`], behind a probe.
+    pub fn outlook(&self, format: Format, bytes: &[u8], run: Run<'_>) -> Result<Option<u64>> {
+        self.probe(format, bytes, run)?;
+        let recompress = self.find(format)?.recompress.as_ref().ok_or_else(|| writing(format))?;
+        guarded("estimating", || recompress.outlook(bytes, run))
+    }
+
     /// [`Container::metadata`].
     pub fn metadata(&self, format: Format, bytes: &[u8], run: Run<'_>) -> Result<Metadata> {
         let container = &self.find(format)?.container;

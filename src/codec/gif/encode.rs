@@ -110,15 +110,15 @@ fn paint(canvas: &mut [Pixel], picture: &Picture) {
         }
     };
     let channels = picture.channels();
-    for (pixel, p) in canvas.iter_mut().zip(samples.chunks_exact(channels.count())) {
-        let (colour, alpha) = match channels {
-            Channels::Gray => ([p[0]; 3], u8::MAX),
-            Channels::GrayAlpha => ([p[0]; 3], p[1]),
-            Channels::Rgb => ([p[0], p[1], p[2]], u8::MAX),
-            Channels::Rgba | Channels::Cmyk => ([p[0], p[1], p[2]], p[3]),
-        };
-        let [r, g, b] = colour;
+    let pixels = canvas.iter_mut().zip(samples.chunks_exact(channels.count()));
+    let put = |pixel: &mut Pixel, [r, g, b]: [u8; 3], alpha| {
         *pixel = if alpha < OPAQUE { NOTHING } else { [r, g, b, u8::MAX] };
+    };
+    match channels {
+        Channels::Gray => pixels.for_each(|(pixel, p)| put(pixel, [p[0]; 3], u8::MAX)),
+        Channels::GrayAlpha => pixels.for_each(|(pixel, p)| put(pixel, [p[0]; 3], p[1])),
+        Channels::Rgb => pixels.for_each(|(pixel, p)| put(pixel, [p[0], p[1], p[2]], u8::MAX)),
+        Channels::Rgba | Channels::Cmyk => pixels.for_each(|(pixel, p)| put(pixel, [p[0], p[1], p[2]], p[3])),
     }
 }
 

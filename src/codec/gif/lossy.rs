@@ -4,7 +4,7 @@
 //! worth the error. Errors are judged against the true canvas of every frame, so that none adds up; what has not changed
 //! since it was drawn is left alone, so that nothing shimmers.
 
-use std::{borrow::Cow, cmp::Reverse};
+use std::{borrow::Cow, cmp::Reverse, collections::HashMap};
 
 use super::{
     frame::{Coded, Counts, needed},
@@ -52,6 +52,24 @@ pub(super) fn encode<S: Source>(merged: &mut Merged<S>, loss: f32, run: Run<'_>)
     Ok(Some(out))
 }
 
+/// What the pixels of an area cost in bits.
+struct Costs {
+    area: Area,
+    /// If they are left as they are.
+    left: Vec<f32>,
+    /// For a unit of error.
+    weights: Vec<f32>,
+}
+
+impl Costs {
+    /// Those of a part of the area.
+    fn within(&self, part: Area) -> impl Iterator<Item = (f32, f32)> {
+        let Area { x, y, width, .. } = self.area;
+        let inner = Area { x: part.x - x, y: part.y - y, ..part };
+        places(inner, width).map(|at| (self.left[at], self.weights[at]))
+    }
+}
+
 struct Pen<'t> {
     width: usize,
     loss: f32,
@@ -79,11 +97,12 @@ impl<'t> Pen<'t> {
         split: &Split,
         run: Run<'_>,
     ) -> Result<(Coded<'t>, Area)> {
-        let weights = weights(wanted, next, self.width, self.loss);
-        let left = self.left(wanted, &weights);
-        let area = self.area(&left, split);
-        let (table, local, transparent) = self.table(wanted, &left, area);
-        let pixels = self.pixels(wanted, &left, &weights, area, &table);
+        let touched = self.touched(wanted, split);
+        let weights = weights(wanted, next, self.width, touched, self.loss);
+        let costs = Costs { left: self.left(wanted, touched, &weights), weights, area: touched };
+        let area = if self.first { split.area } else { self.area(&costs, split) };
+        let (table, local, transparent) = self.table(wanted, &costs, area);
+        let pixels = self.pixels(wanted, &costs, area, &table);
         let mut wishes =
             Wishes { pixels: &pixels, width: area.width, entries: &table.entries, transparent, leaves: true };
         let mut best = self.trader.code(&wishes, run)?;
@@ -100,42 +119,45 @@ impl<'t> Pen<'t> {
         Ok((Coded { table, local, codes: best.codes, transparent }, area))
     }
 
-    /// What it costs in bits to leave each pixel as it is. What was right enough before is so again.
-    fn left(&self, wanted: &[Pixel], weights: &[f32]) -> Vec<f32> {
-        let cost = |at: usize| {
-            let (base, wanted) = (self.base[at], wanted[at]);
-            let settled = base == self.shown[at] && wanted == self.meant[at];
-            match base[3] == wanted[3] {
-                false => f32::INFINITY,
-                true if settled || base == wanted => 0.0,
-                true => weights[at] * distance(point(base), point(wanted)),
-            }
+    /// The least that holds all pixels that it costs something to leave, and what has to be drawn or cleared.
+    fn touched(&self, wanted: &[Pixel], split: &Split) -> Area {
+        let costs = |at: usize| wanted[at] != self.base[at] && !self.is_settled(at, wanted[at]);
+        let least = least(0..wanted.len() / self.width, self.width, costs).unwrap_or(Area::LEAST);
+        if self.first || split.disposal == Disposal::Clear { least.with(split.area) } else { least }
+    }
+
+    /// Whether a pixel was right enough before.
+    fn is_settled(&self, at: usize, wanted: Pixel) -> bool {
+        self.base[at] == self.shown[at] && wanted == self.meant[at] && self.base[at][3] == wanted[3]
+    }
+
+    /// What it costs in bits to leave each pixel of `area` as it is. What was right enough before is so again.
+    fn left(&self, wanted: &[Pixel], area: Area, weights: &[f32]) -> Vec<f32> {
+        let cost = |(at, weight): (usize, &f32)| match (self.base[at], wanted[at]) {
+            (base, wanted) if base[3] != wanted[3] => f32::INFINITY,
+            (base, wanted) if base == wanted || self.is_settled(at, wanted) => 0.0,
+            (base, wanted) => weight * distance(point(base), point(wanted)),
         };
-        (0..wanted.len()).map(cost).collect()
+        places(area, self.width).zip(weights).map(cost).collect()
     }
 
     /// The least that holds all pixels that cannot be left.
-    fn area(&self, left: &[f32], split: &Split) -> Area {
-        if self.first {
-            return split.area;
-        }
-        let must = |cost: &f32| *cost > MOST_SPARED;
-        let lines = left.chunks_exact(self.width).enumerate().filter_map(|(y, row)| {
-            let x = row.iter().position(must)?;
-            let right = row.iter().rposition(must)?;
-            Some(Area { x, y, width: right + 1 - x, height: 1 })
-        });
-        let area = lines.reduce(Area::with).unwrap_or(Area::LEAST);
+    fn area(&self, costs: &Costs, split: &Split) -> Area {
+        let Area { x, y, width, height } = costs.area;
+        let area = match least(0..height, width, |at| costs.left[at] > MOST_SPARED) {
+            Some(least) => Area { x: x + least.x, y: y + least.y, ..least },
+            None => Area { width: 1, height: 1, ..costs.area },
+        };
         if split.disposal == Disposal::Clear { area.with(split.area) } else { area }
     }
 
     /// The global table if it has what may be drawn, or one of the most frequent colours of that; and the index that
     /// leaves pixels as they are, if some may be.
-    fn table(&self, wanted: &[Pixel], left: &[f32], area: Area) -> (Cow<'t, Table>, bool, Option<u8>) {
+    fn table(&self, wanted: &[Pixel], costs: &Costs, area: Area) -> (Cow<'t, Table>, bool, Option<u8>) {
         let (mut drawn, mut leaves) = (Counts::default(), false);
-        for at in places(area, self.width) {
-            leaves |= left[at] <= MOST_SPARED;
-            if left[at] > 0.0 && wanted[at] != NOTHING {
+        for (at, (left, _)) in places(area, self.width).zip(costs.within(area)) {
+            leaves |= left <= MOST_SPARED;
+            if left > 0.0 && wanted[at] != NOTHING {
                 drawn.add(wanted[at]);
             }
         }
@@ -160,22 +182,23 @@ impl<'t> Pen<'t> {
         (Cow::Owned(Table::local(&needs, false)), true, transparent)
     }
 
-    fn pixels(&self, wanted: &[Pixel], left: &[f32], weights: &[f32], area: Area, table: &Table) -> Vec<Wish> {
-        let mut last = (NOTHING, None);
+    fn pixels(&self, wanted: &[Pixel], costs: &Costs, area: Area, table: &Table) -> Vec<Wish> {
+        let (mut last, mut beside) = ((NOTHING, None), HashMap::new());
         let mut index = |colour: Pixel| {
             if colour != last.0 {
-                last = (colour, table.index(colour).or_else(|| nearest(&table.entries, colour)));
+                let close = || *beside.entry(colour).or_insert_with(|| nearest(&table.entries, colour));
+                last = (colour, table.index(colour).or_else(close));
             }
             last.1
         };
-        let wish = |at: usize| Wish {
+        let wish = |(at, (left, weight)): (usize, (f32, f32))| Wish {
             nearest: if wanted[at] == NOTHING { None } else { index(wanted[at]) },
             colour: wanted[at],
             base: self.base[at],
-            left: left[at],
-            weight: weights[at],
+            left,
+            weight,
         };
-        places(area, self.width).map(wish).collect()
+        places(area, self.width).zip(costs.within(area)).map(wish).collect()
     }
 
     fn show(&mut self, indices: &[u8], table: &Table, transparent: Option<u8>, area: Area) {
@@ -200,24 +223,41 @@ fn nearest(entries: &[Pixel], wanted: Pixel) -> Option<u8> {
     known.min_by(|one, other| far(one.1).total_cmp(&far(other.1))).map(|(index, _)| index as u8)
 }
 
-/// What a unit of error costs in bits, pixel by pixel: less where the picture is busy, more where it stays.
-fn weights(canvas: &[Pixel], next: Option<&[Pixel]>, width: usize, loss: f32) -> Vec<f32> {
-    let luma: Vec<f32> = canvas.iter().map(|&pixel| point(pixel)[0]).collect();
+/// The least that holds all places of lines `width` long for which `which` is true.
+fn least(lines: std::ops::Range<usize>, width: usize, which: impl Fn(usize) -> bool) -> Option<Area> {
+    let line = |y: usize| {
+        let x = (0..width).find(|x| which(y * width + x))?;
+        let right = (x..width).rfind(|x| which(y * width + x))?;
+        Some(Area { x, y, width: right + 1 - x, height: 1 })
+    };
+    lines.filter_map(line).reduce(Area::with)
+}
+
+/// What a unit of error costs in bits for the pixels of `area`: less where the picture is busy, more where it stays.
+fn weights(canvas: &[Pixel], next: Option<&[Pixel]>, width: usize, area: Area, loss: f32) -> Vec<f32> {
     let height = canvas.len() / width;
-    let mut out = Vec::with_capacity(canvas.len());
-    for y in 0..height {
+    let columns = area.x.saturating_sub(1)..(area.x + area.width + 1).min(width);
+    // Of three rows, the sums of eight times luma and of its squares.
+    let (mut sums, mut squares) = (vec![0u32; columns.len()], vec![0u32; columns.len()]);
+    let mut out = Vec::with_capacity(area.width * area.height);
+    for y in area.y..area.y + area.height {
         let rows = y.saturating_sub(1)..(y + 2).min(height);
-        for x in 0..width {
-            let columns = x.saturating_sub(1)..(x + 2).min(width);
-            let count = (rows.len() * columns.len()) as f32;
-            let (mut sum, mut squares) = (0.0, 0.0);
-            for row in rows.clone() {
-                for value in &luma[row * width + columns.start..row * width + columns.end] {
-                    sum += value;
-                    squares += value * value;
-                }
+        sums.fill(0);
+        squares.fill(0);
+        for row in rows.clone() {
+            let pixels = &canvas[row * width + columns.start..row * width + columns.end];
+            for ((sum, square), &[r, g, b, _]) in sums.iter_mut().zip(&mut squares).zip(pixels) {
+                let luma = 2 * u32::from(r) + 5 * u32::from(g) + u32::from(b);
+                *sum += luma;
+                *square += luma * luma;
             }
-            let variance = ((squares - sum * sum / count) / count).max(0.0);
+        }
+        for x in area.x..area.x + area.width {
+            let beside = x.saturating_sub(1) - columns.start..(x + 2).min(width) - columns.start;
+            let count = (rows.len() * beside.len()) as u32;
+            let sum: u32 = sums[beside.clone()].iter().sum();
+            let square: u32 = squares[beside].iter().sum();
+            let variance = (square * count - sum * sum) as f32 / (count * count * 64) as f32;
             let at = y * width + x;
             let stays = next.is_some_and(|next| next[at] == canvas[at]);
             let weight = if stays { STAYING } else { 1.0 };

@@ -37,6 +37,19 @@ impl Recompress for Gif {
             None => self.with_metadata(bytes, &Metadata::default(), run),
         }
     }
+
+    /// By the first phrases that come, without tables.
+    fn outlook(&self, bytes: &[u8], run: Run<'_>) -> Result<Option<u64>> {
+        let mut merged = Merged::new(Player::new(bytes, run)?);
+        let mut price = Price { width: merged.size().0 };
+        let Some(splits) = split(&mut merged, &mut price, run)? else { return Ok(None) };
+        let mut sum = 0;
+        merged.replay(&splits, run, |base, merged, split| {
+            sum += price.cost(base, merged.canvas(), split.area, run)?.unwrap_or(0);
+            Ok(())
+        })?;
+        Ok(Some(sum))
+    }
 }
 
 /// Writes a sequence; `None` if a frame would need more colours than a table has.

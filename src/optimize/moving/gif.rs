@@ -21,18 +21,36 @@ use crate::{
 
 /// The coarsest loss, and the steps to an octave less of it. The knob that is solved for counts steps from there.
 const COARSEST: f32 = 512.0;
-const STEPS: [f32; 4] = [1.0, 0.840_896_4, 0.707_106_77, 0.594_603_54];
-const FINEST: f64 = 44.0;
+const STEPS: [f32; 16] = [
+    1.0,
+    0.957_603_3,
+    0.917_004,
+    0.878_126_1,
+    0.840_896_4,
+    0.805_245_2,
+    0.771_105_4,
+    0.738_413_1,
+    0.707_106_77,
+    0.677_127_8,
+    0.648_419_8,
+    0.620_928_9,
+    0.594_603_54,
+    0.569_394_3,
+    0.545_253_9,
+    0.522_136_9,
+];
+const FINEST: f64 = 176.0;
 /// The score gained by a step, in the median.
-const SLOPE: f64 = 2.2;
+const SLOPE: f64 = 0.55;
 /// The step that scores 80 in the median.
-const FIRST: f64 = 22.0;
+const FIRST: f64 = 88.0;
 /// The step with which `ultra` scores about 50 in the median.
-const ULTRA: f64 = 11.0;
-/// How far above the target a search ends.
-const SLACK: f64 = 1.0;
-/// Whole files that are written at most.
-const ROUNDS: usize = 4;
+const ULTRA: f64 = 44.0;
+/// How far above the target a search of a clip may end, and one of all frames.
+const CLIP_SLACK: f64 = 1.0;
+const SLACK: f64 = 0.6;
+/// Whole files that are written at most, as long as one of them comes close, behind a clip and without one.
+const TRIALS: [u32; 2] = [3, 5];
 /// Bytes of a lossy result that is coded again without loss.
 const MOST_SQUEEZED: usize = 1 << 16;
 /// Frames of a clip that are compared.
@@ -61,6 +79,17 @@ fn loss(knob: f64) -> f32 {
     COARSEST * STEPS[steps % STEPS.len()] / (1u32 << (steps / STEPS.len())) as f32
 }
 
+/// What is sought in a clip.
+fn aim(target: f64) -> Aim {
+    let first = FIRST + (target - 80.0) / SLOPE;
+    Aim { target, slack: CLIP_SLACK, low: 0.0, high: FINEST, first, slope: SLOPE, step: 1.0, trials: 4 }
+}
+
+/// What counts is the mean, unless a frame falls too far below it.
+fn trial<T>(knob: f64, scores: Scores, file: T) -> Trial<T> {
+    Trial { knob: knob.round(), score: scores.mean.min(scores.least + LEAST_FRAME), file }
+}
+
 struct Writer<'a> {
     task: &'a Moving<'a>,
     run: Run<'a>,
@@ -71,49 +100,40 @@ struct Writer<'a> {
 impl Writer<'_> {
     /// The smallest file that reaches `target` in the mean and in every frame about so.
     fn search(&self, frames: &mut dyn Frames, target: f64) -> Result<Optimised> {
-        let mut knob = self.outlook(frames, target)?;
+        let usual = aim(target);
+        let aim = match self.outlook(frames, usual)? {
+            Some(first) => Aim { first, slack: SLACK, trials: TRIALS[0], ..usual },
+            None => Aim { slack: SLACK, trials: TRIALS[1], ..usual },
+        };
         self.run.control.stage(Stage::Encode, 0.6);
-        let mut best: Option<(Vec<u8>, Scores)> = None;
-        let (mut low, mut high) = (-1.0, FINEST);
-        for _ in 0..ROUNDS {
+        let found = solve(aim, |knob| {
             let file = self.written(frames, loss(knob))?;
             let scores = self.scores(frames, &file)?;
-            let surplus = (scores.mean - target).min(scores.least - (target - LEAST_FRAME));
-            if surplus >= 0.0 {
-                (high, best) = (knob, Some((file, scores)));
-            } else {
-                low = knob;
-            }
-            if (0.0..=SLACK + SLOPE).contains(&surplus) || high - low <= 1.0 {
-                break;
-            }
-            let steps = (-(surplus - SLACK / 2.0) / SLOPE).round();
-            let steps = if surplus < 0.0 { steps.max(1.0) } else { steps.min(-1.0) };
-            knob = (knob + steps).clamp(low + 1.0, high - if best.is_some() { 1.0 } else { 0.0 });
-        }
-        match best {
-            Some((file, scores)) => self.squeezed(file, scores.mean),
-            None => {
-                let found = self.finished(frames, 0.0)?;
-                Ok(Optimised { warnings: shortfall(found.score, target).into_iter().collect(), ..found })
+            Ok(trial(knob, scores, (file, scores.mean)))
+        })?;
+        let (file, score) = found.file;
+        match found.score >= target {
+            true => self.squeezed(file, score),
+            false => {
+                let warnings = self.too_many().into_iter().chain(shortfall(score, target)).collect();
+                Ok(Optimised { bytes: file, score, warnings })
             }
         }
     }
 
-    /// The knob with which a clip of the frames reaches `target`.
-    fn outlook(&self, frames: &mut dyn Frames, target: f64) -> Result<f64> {
+    /// The knob with which a clip of the frames reaches the target; `None` where that would be all of them.
+    fn outlook(&self, frames: &mut dyn Frames, aim: Aim) -> Result<Option<f64>> {
         let mut clip = Clip::new(frames, self.task.count);
         let count = clip.count();
+        if count == self.task.count {
+            return Ok(None);
+        }
         let viewed = Viewed::new(&mut clip, count, COMPARED, self.run)?;
-        let first = FIRST + (target - 80.0) / SLOPE;
-        let aim = Aim { target, slack: SLACK, low: 0.0, high: FINEST, first, slope: SLOPE, step: 1.0, trials: 4 };
         let found = solve(aim, |knob| {
             let file = self.written(&mut clip, loss(knob))?;
-            let scores = viewed.score(&mut *self.decoded(&file)?, self.run)?;
-            let score = scores.mean.min(scores.least + LEAST_FRAME);
-            Ok(Trial { knob: knob.round(), score, file: () })
+            Ok(trial(knob, viewed.score(&mut *self.decoded(&file)?, self.run)?, ()))
         })?;
-        Ok(found.knob)
+        Ok(Some(found.knob))
     }
 
     fn written(&self, frames: &mut dyn Frames, loss: f32) -> Result<Vec<u8>> {
@@ -143,10 +163,15 @@ impl Writer<'_> {
     fn finished(&self, frames: &mut dyn Frames, loss: f32) -> Result<Optimised> {
         let bytes = self.written(frames, loss)?;
         let score = if loss > 0.0 || self.many { self.scores(frames, &bytes)?.mean } else { 100.0 };
-        let many = self.many && loss <= 0.0;
-        let warning = many.then(|| "a GIF frame holds 256 colours, and there were more".to_owned());
-        Ok(Optimised { bytes, score, warnings: warning.into_iter().collect() })
+        let warnings = self.too_many().filter(|_| loss <= 0.0).into_iter().collect();
+        Ok(Optimised { bytes, score, warnings })
     }
+
+    /// What to say of a file that should show the frames without loss.
+    fn too_many(&self) -> Option<String> {
+        self.many.then(|| "a GIF frame holds 256 colours, and there were more".to_owned())
+    }
+
     /// The same frames in fewer bytes, if there are some. Larger files that were coded with loss have none to spare.
     fn squeezed(&self, file: Vec<u8>, score: f64) -> Result<Optimised> {
         let mut bytes = file;
