@@ -184,30 +184,38 @@ impl Apply for Cleaned {
         let share = |gain: f32| ((gain - 1.0) / 3.0).clamp(0.0, 1.0) * 255.0 + 0.5;
         let noisy = self.boost.lit(picture, |gain| shares.push(share(gain) as u8), run)?;
         let clean = self.denoise.apply(noisy.clone(), run)?;
-        mixed(noisy, clean, &shares)
+        mixed(noisy, clean, &shares, run)
     }
 }
 
 /// `shares` in 255ths of the way from one picture to the other.
-fn mixed(from: Picture, to: Picture, shares: &[u8]) -> Result<Picture> {
-    fn mix<T: Copy + Into<i64> + TryFrom<i64>>(from: &mut [T], to: &[T], count: usize, shares: &[u8]) {
-        for ((from, to), &share) in from.chunks_exact_mut(count).zip(to.chunks_exact(count)).zip(shares) {
-            for (from, &to) in from.iter_mut().zip(to) {
-                let start: i64 = (*from).into();
-                let moved = (to.into() - start) * i64::from(share);
-                *from = T::try_from(start + (moved + 127 * moved.signum()) / 255).unwrap_or(*from);
+fn mixed(from: Picture, to: Picture, shares: &[u8], run: Run<'_>) -> Result<Picture> {
+    fn mix<T>(from: &mut [T], to: &[T], layout: Layout, shares: &[u8], run: Run<'_>) -> Result<()>
+    where
+        T: Copy + Into<i64> + TryFrom<i64>,
+    {
+        let (count, width) = (layout.channels.count(), layout.width as usize);
+        let rows = from.chunks_mut(width * count).zip(to.chunks(width * count)).zip(shares.chunks(width));
+        for ((from, to), shares) in rows {
+            run.check()?;
+            for ((from, to), &share) in from.chunks_exact_mut(count).zip(to.chunks_exact(count)).zip(shares) {
+                for (from, &to) in from.iter_mut().zip(to) {
+                    let start: i64 = (*from).into();
+                    let moved = (to.into() - start) * i64::from(share);
+                    *from = T::try_from(start + (moved + 127 * moved.signum()) / 255).unwrap_or(*from);
+                }
             }
         }
+        Ok(())
     }
     let layout = from.layout();
-    let count = layout.channels.count();
     let samples = match (from.into_samples(), to.into_samples()) {
         (Samples::Eight(mut from), Samples::Eight(to)) => {
-            mix(&mut from, &to, count, shares);
+            mix(&mut from, &to, layout, shares, run)?;
             Samples::Eight(from)
         }
         (Samples::Sixteen(mut from), Samples::Sixteen(to)) => {
-            mix(&mut from, &to, count, shares);
+            mix(&mut from, &to, layout, shares, run)?;
             Samples::Sixteen(from)
         }
         (from, _) => from,

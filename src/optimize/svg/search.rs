@@ -53,7 +53,7 @@ pub(super) fn search(source: &Source<'_>, task: &Vector<'_>, run: Run<'_>) -> Re
                 .warnings
                 .push("could not be drawn, so that only exact rules were applied, without verification".to_owned());
         }
-        let score = if seen { search.glance(&text)? } else { f64::NAN };
+        let score = if seen { search.ask(|witness, run| witness.glance(&text, run))? } else { f64::NAN };
         return Ok(search.done(text, score));
     };
     search.run(target, source.fallback)
@@ -100,7 +100,7 @@ impl<'a> Search<'a> {
             for finer in FINER {
                 let settings = Settings { tolerance: EXACT / finer, ..self.exact };
                 let text = finished(&structure, &settings, &allowed)?;
-                let score = self.score(&text, target)?;
+                let score = self.ask(|witness, run| witness.score(&text, target, run))?;
                 let enough = score >= target + HEADROOM;
                 // The first, which is the shortest, where none has that much.
                 if enough || (score >= target && reached.is_none()) {
@@ -128,7 +128,7 @@ impl<'a> Search<'a> {
                 Some(rule) => refused.push(rule),
                 None => {
                     self.warnings.push(format!("nothing smaller reached a score of {target:.0}"));
-                    let score = self.score(fallback, 0.0)?;
+                    let score = self.ask(|witness, run| witness.score(fallback, 0.0, run))?;
                     return Ok(self.done(fallback.to_owned(), score));
                 }
             }
@@ -145,7 +145,8 @@ impl<'a> Search<'a> {
         let mut holds = |count: usize| -> Result<bool> {
             let allowed = |rule: &Rule| rules[..count].contains(&rule.name);
             let structure = self.structured(&allowed)?;
-            Ok(self.score(&finished(&structure, &settings, &allowed)?, target)? >= target)
+            let text = finished(&structure, &settings, &allowed)?;
+            Ok(self.ask(|witness, run| witness.score(&text, target, run))? >= target)
         };
         if rules.is_empty() || !holds(0)? {
             return Ok(None);
@@ -175,7 +176,7 @@ impl<'a> Search<'a> {
         while holds > fails + 1 {
             let middle = usize::midpoint(fails, holds);
             let text = finished(structure, &self.settings(middle), allowed)?;
-            let score = self.small(&text)?;
+            let score = self.ask(|witness, run| witness.small(&text, run))?;
             match score >= target {
                 true => holds = middle,
                 false => fails = middle,
@@ -186,7 +187,7 @@ impl<'a> Search<'a> {
         }
         held.sort_by_key(|(text, _)| text.len());
         for (text, small) in held {
-            let score = small.min(self.large(&text, target)?);
+            let score = small.min(self.ask(|witness, run| witness.large(&text, target, run))?);
             if score >= target {
                 return Ok((text, score));
             }
@@ -194,20 +195,13 @@ impl<'a> Search<'a> {
         Ok(exact)
     }
 
-    fn glance(&self, text: &str) -> Result<f64> {
-        seen(self.witness.as_ref().map_or(Ok(100.0), |witness| witness.glance(text, self.run)))
-    }
-
-    fn small(&self, text: &str) -> Result<f64> {
-        seen(self.witness.as_ref().map_or(Ok(100.0), |witness| witness.small(text, self.run)))
-    }
-
-    fn large(&mut self, text: &str, target: f64) -> Result<f64> {
-        seen(self.witness.as_mut().map_or(Ok(100.0), |witness| witness.large(text, target, self.run)))
-    }
-
-    fn score(&mut self, text: &str, target: f64) -> Result<f64> {
-        seen(self.witness.as_mut().map_or(Ok(100.0), |witness| witness.score(text, target, self.run)))
+    /// What the witness says; all is well without one, and what cannot be drawn any more is as far off as can be.
+    fn ask(&mut self, question: impl FnOnce(&mut Witness<'a>, Run<'a>) -> Result<f64>) -> Result<f64> {
+        match self.witness.as_mut().map_or(Ok(100.0), |witness| question(witness, self.run)) {
+            Err(stopped @ Error::Stopped(_)) => Err(stopped),
+            Err(_) => Ok(f64::NEG_INFINITY),
+            Ok(score) => Ok(score),
+        }
     }
 
     /// The document after the rules that do not depend on the tolerance.
@@ -230,14 +224,5 @@ impl<'a> Search<'a> {
 
     fn done(self, text: String, score: f64) -> Optimised {
         Optimised { bytes: text.into_bytes(), score, warnings: self.warnings }
-    }
-}
-
-/// What cannot be drawn any more is as far off as can be.
-fn seen(score: Result<f64>) -> Result<f64> {
-    match score {
-        Err(stopped @ Error::Stopped(_)) => Err(stopped),
-        Err(_) => Ok(f64::NEG_INFINITY),
-        Ok(score) => Ok(score),
     }
 }
