@@ -157,23 +157,26 @@ impl Work<'_> {
         if self.plan.format == Format::Svg {
             return self.vector();
         }
-        let metadata = self.codecs.metadata(self.info.format, self.bytes, self.run)?;
-        if let Some(kept) = self.already_done(&metadata)? {
+        self.raster(&self.codecs.metadata(self.info.format, self.bytes, self.run)?)
+    }
+
+    fn raster(&self, metadata: &Metadata) -> Result<Optimised> {
+        if let Some(kept) = self.already_done(metadata)? {
             return Ok(kept);
         }
         if self.plan.leaves_pixels_alone() {
             self.run.control.stage(Stage::Optimise, 0.1);
-            return self.passed_on(&metadata);
+            return self.passed_on(metadata);
         }
         self.run.control.stage(Stage::Decode, 0.15);
-        let mut frames = self.processed(&metadata)?;
+        let mut frames = self.processed(metadata)?;
         let converted = frames.converted();
         let stores_it = self.plan.stores_picture() && converted == Converted::Untouched;
         let looked_at = !self.plan.moves || self.plan.otherwise.is_some();
         let first = looked_at.then(|| self.first(&mut frames)).transpose()?;
         if let Some(plan) = self.plan.otherwise.as_deref().filter(|plan| frames.steps() == plan.chain.len()) {
             drop((first, frames));
-            let mut done = Work { plan, ..*self }.do_it()?;
+            let mut done = Work { plan, ..*self }.raster(metadata)?;
             done.warnings.extend(self.without_faces());
             return Ok(done);
         }
@@ -193,12 +196,12 @@ impl Work<'_> {
             done.warnings.push(format!("{} holds one frame: the first of {}", self.plan.format, self.info.frames));
         }
         if self.plan.may_keep_source && self.may_be_smaller_without_loss(done.bytes.len())? {
-            let passed_on = self.passed_on(&metadata)?;
+            let passed_on = self.passed_on(metadata)?;
             if passed_on.bytes.len() <= done.bytes.len() {
                 done = passed_on;
                 // What is passed on keeps its orientation tag; so may its coefficients, coarser, and smaller yet.
                 if !self.plan.stores_picture() && converted == Converted::Untouched && !self.plan.moves {
-                    let unturned = self.unturned(&metadata)?;
+                    let unturned = self.unturned(metadata)?;
                     done = if unturned.bytes.len() < done.bytes.len() { unturned } else { done };
                 }
             }
