@@ -128,15 +128,13 @@ impl Codecs {
 
     /// [`Recompress::recompress`], behind a probe.
     pub fn recompress(&self, format: Format, bytes: &[u8], interlaced: bool, run: Run<'_>) -> Result<Vec<u8>> {
-        self.probe(format, bytes, run)?;
-        let recompress = self.find(format)?.recompress.as_ref().ok_or_else(|| writing(format))?;
+        let recompress = self.recompressing(format, bytes, run)?;
         guarded("recompressing", || recompress.recompress(bytes, interlaced, run))
     }
 
     /// [`Recompress::outlook`], behind a probe.
     pub fn outlook(&self, format: Format, bytes: &[u8], run: Run<'_>) -> Result<Option<u64>> {
-        self.probe(format, bytes, run)?;
-        let recompress = self.find(format)?.recompress.as_ref().ok_or_else(|| writing(format))?;
+        let recompress = self.recompressing(format, bytes, run)?;
         guarded("estimating", || recompress.outlook(bytes, run))
     }
 
@@ -150,6 +148,11 @@ impl Codecs {
     pub fn with_metadata(&self, format: Format, bytes: &[u8], metadata: &Metadata, run: Run<'_>) -> Result<Vec<u8>> {
         let container = &self.find(format)?.container;
         guarded("writing metadata", || container.with_metadata(bytes, metadata, run))
+    }
+
+    fn recompressing(&self, format: Format, bytes: &[u8], run: Run<'_>) -> Result<&dyn Recompress> {
+        self.probe(format, bytes, run)?;
+        self.find(format)?.recompress.as_deref().ok_or_else(|| writing(format))
     }
 
     fn find(&self, format: Format) -> Result<&Codec> {

@@ -38,16 +38,22 @@ impl Area {
 
     /// The least that holds all pixels of a canvas `width` wide for which `which` is true, of two canvases.
     pub(crate) fn around<P: Copy>(one: &[P], other: &[P], width: usize, which: impl Fn(P, P) -> bool) -> Option<Self> {
-        let rows = one.chunks_exact(width).zip(other.chunks_exact(width)).enumerate();
-        let mut found: Option<[usize; 4]> = None;
-        for (y, (one, other)) in rows {
-            let differs = |(a, b): (&P, &P)| which(*a, *b);
-            let Some(left) = one.iter().zip(other).position(differs) else { continue };
-            let right = one.iter().zip(other).rposition(differs).unwrap_or(left);
-            let [l, t, r, _] = found.unwrap_or([left, y, right, y]);
-            found = Some([l.min(left), t, r.max(right), y]);
-        }
-        found.map(|[l, t, r, b]| Self { x: l, y: t, width: r + 1 - l, height: b + 1 - t })
+        let rows = one.chunks_exact(width).zip(other.chunks_exact(width));
+        Self::least(rows, width, |(one, other), x| which(one[x], other[x]))
+    }
+
+    /// The least that holds all places of `rows`, each `width` long, for which `which` is true.
+    pub(crate) fn least<R: Copy>(
+        rows: impl Iterator<Item = R>,
+        width: usize,
+        which: impl Fn(R, usize) -> bool,
+    ) -> Option<Self> {
+        let line = |(y, row): (usize, R)| {
+            let x = (0..width).find(|&x| which(row, x))?;
+            let right = (x..width).rfind(|&x| which(row, x))?;
+            Some(Self { x, y, width: right + 1 - x, height: 1 })
+        };
+        rows.enumerate().filter_map(line).reduce(Self::with)
     }
 
     /// The least that holds it and begins at multiples of `grid` pixels.

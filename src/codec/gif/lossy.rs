@@ -122,7 +122,8 @@ impl<'t> Pen<'t> {
     /// The least that holds all pixels that it costs something to leave, and what has to be drawn or cleared.
     fn touched(&self, wanted: &[Pixel], split: &Split) -> Area {
         let costs = |at: usize| wanted[at] != self.base[at] && !self.is_settled(at, wanted[at]);
-        let least = least(0..wanted.len() / self.width, self.width, costs).unwrap_or(Area::LEAST);
+        let rows = (0..wanted.len()).step_by(self.width);
+        let least = Area::least(rows, self.width, |start, x| costs(start + x)).unwrap_or(Area::LEAST);
         if self.first || split.disposal == Disposal::Clear { least.with(split.area) } else { least }
     }
 
@@ -143,8 +144,9 @@ impl<'t> Pen<'t> {
 
     /// The least that holds all pixels that cannot be left.
     fn area(&self, costs: &Costs, split: &Split) -> Area {
-        let Area { x, y, width, height } = costs.area;
-        let area = match least(0..height, width, |at| costs.left[at] > MOST_SPARED) {
+        let Area { x, y, width, .. } = costs.area;
+        let rows = costs.left.chunks_exact(width);
+        let area = match Area::least(rows, width, |row, x| row[x] > MOST_SPARED) {
             Some(least) => Area { x: x + least.x, y: y + least.y, ..least },
             None => Area { width: 1, height: 1, ..costs.area },
         };
@@ -221,16 +223,6 @@ fn nearest(entries: &[Pixel], wanted: Pixel) -> Option<u8> {
     let far = |entry: &Pixel| distance(point(*entry), point(wanted));
     let known = entries.iter().enumerate().filter(|(_, entry)| entry[3] != 0);
     known.min_by(|one, other| far(one.1).total_cmp(&far(other.1))).map(|(index, _)| index as u8)
-}
-
-/// The least that holds all places of lines `width` long for which `which` is true.
-fn least(lines: std::ops::Range<usize>, width: usize, which: impl Fn(usize) -> bool) -> Option<Area> {
-    let line = |y: usize| {
-        let x = (0..width).find(|x| which(y * width + x))?;
-        let right = (x..width).rfind(|x| which(y * width + x))?;
-        Some(Area { x, y, width: right + 1 - x, height: 1 })
-    };
-    lines.filter_map(line).reduce(Area::with)
 }
 
 /// What a unit of error costs in bits for the pixels of `area`: less where the picture is busy, more where it stays.

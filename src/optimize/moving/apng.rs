@@ -4,7 +4,7 @@ mod indexed;
 mod near;
 mod sample;
 
-use super::{LEAST_FRAME, Moving, Optimised, Scores};
+use super::{Moving, Optimised, Scores};
 use crate::{
     codec::{ApngOptions, EncodeOptions},
     control::{Run, Stage},
@@ -59,10 +59,6 @@ fn smart(frames: &mut dyn Frames, task: &Moving<'_>, target: f64, run: Run<'_>) 
     }
     let exact = exact(frames, task, run)?;
     Ok(if exact.bytes.len() <= best.bytes.len() { exact } else { best })
-}
-
-fn reaches(scores: Scores, target: f64) -> bool {
-    scores.mean >= target && scores.least >= target - LEAST_FRAME
 }
 
 fn done(bytes: Vec<u8>, scores: Scores, target: f64) -> Optimised {

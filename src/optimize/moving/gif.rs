@@ -1,7 +1,7 @@
 //! GIF: small errors that spare bits, as many as the target allows.
 
 use super::{
-    LEAST_FRAME, Moving, Scores, Viewed,
+    Moving, Scores, Viewed,
     clip::Clip,
     quantised::{Quantised, has_many_colours},
     viewed::compare,
@@ -85,9 +85,8 @@ fn aim(target: f64) -> Aim {
     Aim { target, slack: CLIP_SLACK, low: 0.0, high: FINEST, first, slope: SLOPE, step: 1.0, trials: 4 }
 }
 
-/// What counts is the mean, unless a frame falls too far below it.
 fn trial<T>(knob: f64, scores: Scores, file: T) -> Trial<T> {
-    Trial { knob: knob.round(), score: scores.mean.min(scores.least + LEAST_FRAME), file }
+    Trial { knob: knob.round(), score: scores.overall(), file }
 }
 
 struct Writer<'a> {

@@ -25,9 +25,6 @@ use crate::{
     picture::Frames,
 };
 
-/// How far below the target a single frame may score.
-pub(crate) const LEAST_FRAME: f64 = 8.0;
-
 /// What is to be optimised, beside the frames.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Moving<'a> {

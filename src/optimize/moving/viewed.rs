@@ -22,6 +22,9 @@ pub(crate) fn on_screen(delay: Delay) -> Time {
     if written <= TOO_QUICK { SLOWED } else { written }
 }
 
+/// How far below the target a single frame may score.
+const LEAST_FRAME: f64 = 8.0;
+
 /// Scores of frames.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scores {
@@ -38,6 +41,11 @@ impl Scores {
             mean: scores.iter().sum::<f64>() / scores.len().max(1) as f64,
             least: scores.iter().copied().fold(f64::INFINITY, f64::min),
         }
+    }
+
+    /// What counts: the mean, unless a frame falls too far below it.
+    pub(super) const fn overall(self) -> f64 {
+        self.mean.min(self.least + LEAST_FRAME)
     }
 }
 
@@ -151,5 +159,16 @@ impl<'a> Shown<'a> {
 
     fn picture(&self) -> Result<&Picture> {
         self.picture.as_ref().ok_or_else(|| Error::internal("scoring", "an encoder wrote a file without frames"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_may_fall_eight_below_the_target_and_no_more() {
+        assert_eq!(Scores { mean: 80.0, least: 72.5 }.overall(), 80.0);
+        assert_eq!(Scores { mean: 80.0, least: 71.0 }.overall(), 79.0);
     }
 }

@@ -1,6 +1,6 @@
 //! Animated WebP: frames lossy or lossless, whichever is smaller; or the source's own coefficients, coarser.
 
-use super::{LEAST_FRAME, Moving, Scores, Viewed, compare};
+use super::{Moving, Scores, Viewed, compare};
 use crate::{
     codec::{DecodeOptions, EncodeOptions, WebpCoding, WebpOptions, webp::LossyAnimation},
     control::{Run, Stage},
@@ -85,11 +85,6 @@ fn compared(frames: &mut dyn Frames, task: &Moving<'_>, bytes: &[u8], run: Run<'
     compare(frames, &mut *task.codecs.frames(task.format, bytes, &DecodeOptions::default(), run)?, run)
 }
 
-/// What counts: the mean, unless a frame falls too far below it.
-fn overall(scores: Scores) -> f64 {
-    scores.mean.min(scores.least + LEAST_FRAME)
-}
-
 /// An animation that was compared.
 struct File {
     bytes: Vec<u8>,
@@ -98,7 +93,7 @@ struct File {
 }
 
 fn tried(knob: f64, scores: Scores, bytes: Vec<u8>) -> Trial<File> {
-    Trial { knob, score: overall(scores), file: File { bytes, mean: scores.mean } }
+    Trial { knob, score: scores.overall(), file: File { bytes, mean: scores.mean } }
 }
 
 struct Search<'a> {
@@ -308,11 +303,5 @@ mod tests {
         let clips = Clips { length: 2, every: 3 };
         let taken: Vec<u32> = (0..16).filter(|index| clips.has(*index)).collect();
         assert_eq!(taken, [0, 1, 6, 7, 12, 13]);
-    }
-
-    #[test]
-    fn a_frame_may_fall_eight_below_the_target_and_no_more() {
-        assert_eq!(overall(Scores { mean: 80.0, least: 72.5 }), 80.0);
-        assert_eq!(overall(Scores { mean: 80.0, least: 71.0 }), 79.0);
     }
 }

@@ -1,7 +1,7 @@
 //! One palette of at most 256 colours for all frames.
 
 use super::{
-    EFFORT, Moving, Optimised, done, encoded, reaches,
+    EFFORT, Moving, Optimised, done, encoded,
     sample::{Clips, drawn},
 };
 use crate::{
@@ -112,7 +112,7 @@ fn finish(
         let palette = cluster(histogram, choice.size, run)?;
         let mut drawn = drawn(&mut whole, &palette, (choice.how, still(choice.how)));
         let scores = drawn.scores(run)?;
-        if reaches(scores, target) {
+        if scores.overall() >= target {
             let bytes = encoded(&mut drawn, task, EFFORT, run)?;
             return Ok(Some(Found { colours: palette.colours.len(), result: done(bytes, scores, target) }));
         }
@@ -160,7 +160,7 @@ impl Trials<'_> {
         Frames::restart(&mut drawn)?;
         let scores = self.viewed.score(&mut drawn, self.run)?;
         // A frame that is too bad counts as if all were.
-        Ok(scores.mean.min(scores.least + super::LEAST_FRAME))
+        Ok(scores.overall())
     }
 
     /// Index into [`SIZES`] of the smallest palette that reaches the target without repetition.

@@ -1,7 +1,7 @@
 //! Truecolour with small errors in space and time.
 
 use super::{
-    EFFORT, Moving, Optimised, done, encoded, reaches,
+    EFFORT, Moving, Optimised, done, encoded,
     sample::{Clips, Draw, Drawn},
 };
 use crate::{
@@ -79,7 +79,7 @@ pub(super) fn search(
         let mut drawn = Drawn { frames: &mut clips, draw: Near::new(MOST - knob.round()) };
         Frames::restart(&mut drawn)?;
         let scores = viewed.score(&mut drawn, run)?;
-        Ok(Trial { knob, score: scores.mean.min(scores.least + super::LEAST_FRAME), file: () })
+        Ok(Trial { knob, score: scores.overall(), file: () })
     })?;
     let mut whole = Clips::whole(frames, task.count);
     let mut step = MOST - found.knob.round();
@@ -89,7 +89,7 @@ pub(super) fn search(
         }
         let mut drawn = Drawn { frames: &mut whole, draw: Near::new(step) };
         let scores = drawn.scores(run)?;
-        if reaches(scores, target) {
+        if scores.overall() >= target {
             return Ok(Some(done(encoded(&mut drawn, task, EFFORT, run)?, scores, target)));
         }
         step = (step - (step / 6.0).max(1.0)).round();
