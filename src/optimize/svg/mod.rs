@@ -5,6 +5,7 @@
 //!                              ^────────────────┘ a coarser tolerance, or without the rule that broke it
 //! ```
 
+mod browser;
 mod build;
 mod css;
 mod data;
@@ -38,6 +39,7 @@ use crate::{
     operation::Frame,
     request::Compression,
 };
+use path::Path;
 use rules::Stage;
 use tree::Tree;
 
@@ -79,6 +81,8 @@ struct Settings<'a> {
     /// Rectangles, curves and paths on their own stay that: renderers have other ways to draw each, and edges that move by
     /// up to a quarter of a pixel from one way to the other (Skia's for arcs, convex paths and rectangles).
     kinds: bool,
+    /// Paths are read and written as browsers add their numbers, in single precision.
+    single: bool,
     keep_ids: bool,
     /// There was a style sheet in the source.
     sheets: bool,
@@ -118,13 +122,19 @@ impl<'a> Settings<'a> {
         if unverified { search::EXACT.min(self.tolerance) } else { self.tolerance }
     }
 
+    /// Path data as they are to be understood.
+    fn path(&self, data: &str) -> Option<Path> {
+        if self.single { Path::parse_single(data) } else { Path::parse(data) }
+    }
+
     /// Exact, but for what no screen shows.
     fn exact(tree: &Tree, task: &Vector<'a>, run: Run<'a>) -> Self {
         Self {
             tolerance: search::EXACT,
             lossy: false,
-            gentle: matches!(task.goal, Goal::Smart(Preset::Low)),
+            gentle: search::target(task.goal).is_some_and(|target| target >= search::NEAR_SCORE),
             kinds: search::target(task.goal).is_some_and(|target| target >= search::EXACT_SCORE),
+            single: false,
             keep_ids: task.keep_ids,
             sheets: style::is_styled(tree),
             // What the document has to reach, its pictures have to.

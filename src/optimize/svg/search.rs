@@ -12,11 +12,15 @@ use crate::{
 pub(super) const EXACT: f64 = 1.0 / 512.0;
 /// What an exact result scores at the least: coverage of edges comes in steps, which the smallest move may change.
 pub(super) const EXACT_SCORE: f64 = 90.0;
+/// From this target on edges have to be on the same steps.
+pub(super) const NEAR_SCORE: f64 = 95.0;
 /// What numbers reach beyond the target if they can: renderers round edges in steps of their own, by which a change that is
 /// small here may be larger there. In Chromium scores came out up to 3 lower, nearly all up to 2.
 const HEADROOM: f64 = 2.0;
-/// How much finer numbers are where that is not enough, before rules are taken back.
-const FINER: [f64; 4] = [1.0, 2.0, 8.0, 64.0];
+/// How much finer numbers are where that is not enough, and whether they are made for sums of single precision, before rules
+/// are taken back.
+const WAYS: [(f64, bool); 7] =
+    [(1.0, false), (2.0, false), (8.0, false), (64.0, false), (1.0, true), (8.0, true), (4096.0, true)];
 /// Tolerances that are tried: so many halvings of a pixel, in halves.
 const LEVELS: usize = 21;
 /// The level without search.
@@ -43,7 +47,8 @@ pub(super) fn search(source: &Source<'_>, task: &Vector<'_>, run: Run<'_>) -> Re
         // What cannot be drawn here, or takes too long, is still made smaller by exact rules.
         Err(_) => None,
     };
-    let mut search = Search { tree, exact, task, witness, started: Vec::new(), warnings: Vec::new(), run };
+    let near = exact.gentle;
+    let mut search = Search { tree, exact, near, task, witness, started: Vec::new(), warnings: Vec::new(), run };
     let Some(target) = target(task.goal).filter(|_| search.witness.is_some()) else {
         let seen = search.witness.is_some();
         let settings = if seen { search.settings(ULTRA) } else { exact };
@@ -74,6 +79,8 @@ pub(super) const fn target(goal: Goal) -> Option<f64> {
 struct Search<'a> {
     tree: &'a Tree,
     exact: Settings<'a>,
+    /// Browsers, too, have to come as near as the target says.
+    near: bool,
     task: &'a Vector<'a>,
     witness: Option<Witness<'a>>,
     /// The document after the rules of the first stage that are named, its pictures compressed like this. They are dear.
@@ -92,27 +99,38 @@ impl<'a> Search<'a> {
 
     fn run(mut self, target: f64, fallback: &str) -> Result<Optimised> {
         let lossless = matches!(self.task.goal, Goal::Lossless | Goal::Quality(100));
+        let wanted = target + HEADROOM;
         let mut refused: Vec<&'static str> = Vec::new();
         loop {
             let allowed = |rule: &Rule| !refused.contains(&rule.name);
             let structure = self.structured(&allowed)?;
             let mut reached = None;
-            for finer in FINER {
-                let settings = Settings { tolerance: EXACT / finer, ..self.exact };
-                let text = finished(&structure, &settings, &allowed)?;
-                let score = self.ask(|witness, run| witness.score(&text, target, run))?;
-                let enough = score >= target + HEADROOM;
-                // The first, which is the shortest, where none has that much.
-                if enough || (score >= target && reached.is_none()) {
-                    reached = Some((text, score));
-                }
-                if enough {
+            for (finer, single) in WAYS {
+                if single && reached.is_some() && !self.near {
                     break;
                 }
+                self.exact.single = single;
+                let settings = Settings { tolerance: EXACT / finer, ..self.exact };
+                let text = finished(&structure, &settings, &allowed)?;
+                let least = if reached.is_some() { wanted } else { target };
+                let small = self.ask(|witness, run| witness.small(&text, run))?;
+                if small < least {
+                    continue;
+                }
+                if finer == 1.0
+                    && !lossless
+                    && let Some((text, score)) = self.coarser(&structure, &allowed, wanted, text.len())?
+                {
+                    return Ok(self.done(text, score));
+                }
+                let Some(score) = self.verified(&text, small, least)? else { continue };
+                if score >= wanted {
+                    return Ok(self.done(text, score));
+                }
+                // The first, which is the shortest, where none has that much.
+                reached = Some((text, score));
             }
-            if let Some(exact) = reached {
-                let (text, score) =
-                    if lossless { exact } else { self.coarsest(&structure, &allowed, target + HEADROOM, exact)? };
+            if let Some((text, score)) = reached {
                 return Ok(self.done(text, score));
             }
             match self.culprit(&refused, target)? {
@@ -128,7 +146,8 @@ impl<'a> Search<'a> {
                 Some(rule) => refused.push(rule),
                 None => {
                     self.warnings.push(format!("nothing smaller reached a score of {target:.0}"));
-                    let score = self.ask(|witness, run| witness.score(fallback, 0.0, run))?;
+                    let small = self.ask(|witness, run| witness.small(fallback, run))?;
+                    let score = small.min(self.ask(|witness, run| witness.large(fallback, 0.0, run))?);
                     return Ok(self.done(fallback.to_owned(), score));
                 }
             }
@@ -141,12 +160,13 @@ impl<'a> Search<'a> {
     fn culprit(&mut self, refused: &[&'static str], target: f64) -> Result<Option<&'static str>> {
         let rules: Vec<&'static str> =
             SVG_RULES.iter().map(|rule| rule.name).filter(|name| !refused.contains(name)).collect();
-        let settings = Settings { tolerance: EXACT / FINER[FINER.len() - 1], ..self.exact };
+        let settings = Settings { tolerance: EXACT / WAYS[WAYS.len() - 1].0, ..self.exact };
         let mut holds = |count: usize| -> Result<bool> {
             let allowed = |rule: &Rule| rules[..count].contains(&rule.name);
             let structure = self.structured(&allowed)?;
             let text = finished(&structure, &settings, &allowed)?;
-            Ok(self.ask(|witness, run| witness.score(&text, target, run))? >= target)
+            let small = self.ask(|witness, run| witness.small(&text, run))?;
+            Ok(small >= target && self.verified(&text, small, target)?.is_some())
         };
         if rules.is_empty() || !holds(0)? {
             return Ok(None);
@@ -162,15 +182,15 @@ impl<'a> Search<'a> {
         Ok(rules.get(good).copied())
     }
 
-    /// Bisects the levels by the smaller drawing, and gives the shortest text that holds at the larger one too. What holds at
-    /// one level may fail at a finer one now and then; what is given back has been seen to hold.
-    fn coarsest(
+    /// The shortest text of under `length` found that holds, by bisecting the levels at the smaller size. What holds at one
+    /// level may fail at a finer one now and then; what is given back has been seen to hold.
+    fn coarser(
         &mut self,
         structure: &Tree,
         allowed: &dyn Fn(&Rule) -> bool,
         target: f64,
-        exact: (String, f64),
-    ) -> Result<(String, f64)> {
+        length: usize,
+    ) -> Result<Option<(String, f64)>> {
         let mut held = Vec::new();
         let (mut fails, mut holds) = (0, LEVELS);
         while holds > fails + 1 {
@@ -181,18 +201,28 @@ impl<'a> Search<'a> {
                 true => holds = middle,
                 false => fails = middle,
             }
-            if score >= target && text.len() < exact.0.len() {
+            if score >= target && text.len() < length {
                 held.push((text, score));
             }
         }
         held.sort_by_key(|(text, _)| text.len());
         for (text, small) in held {
-            let score = small.min(self.ask(|witness, run| witness.large(&text, target, run))?);
-            if score >= target {
-                return Ok((text, score));
+            if let Some(score) = self.verified(&text, small, target)? {
+                return Ok(Some((text, score)));
             }
         }
-        Ok(exact)
+        Ok(None)
+    }
+
+    /// The score of a text that has `small` at the smaller size, if it holds in all other ways.
+    fn verified(&mut self, text: &str, small: f64, least: f64) -> Result<Option<f64>> {
+        let in_browsers = self.ask(|witness, run| witness.in_browsers(text, run))?;
+        // The last bits of sums decide about steps of edges in resvg's way; in browsers as many are others.
+        if in_browsers < if self.near { least } else { least - HEADROOM } {
+            return Ok(None);
+        }
+        let score = small.min(self.ask(|witness, run| witness.large(text, least, run))?);
+        Ok((score >= least).then_some(score))
     }
 
     /// What the witness says; all is well without one, and what cannot be drawn any more is as far off as can be.

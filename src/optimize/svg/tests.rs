@@ -7,6 +7,7 @@ fn settings<'a>(codecs: &'a Codecs, limits: &'a Limits) -> Settings<'a> {
         lossy: false,
         gentle: false,
         kinds: false,
+        single: false,
         keep_ids: false,
         sheets: true,
         embedded: None,
@@ -134,4 +135,23 @@ fn down_to_medium_renderers_get_the_kinds_of_shapes_that_they_got_before() {
         let task = Vector { codecs: &codecs, text: "", goal, keep_ids: false, fonts: &fonts, size: None };
         assert_eq!(Settings::exact(&tree(circle), &task, run).kinds, kinds);
     }
+}
+
+#[test]
+fn relative_numbers_do_not_drift_where_a_browser_would_show_it() {
+    // Upper edges just between two of the steps in which coverage is counted, at a width of 1024.
+    let bars = (0..100).map(|n| format!("M5 {}.0125H95v.4H5z", n + 1)).collect::<String>();
+    let text =
+        format!("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 102.4 102.4\"><path d=\"{bars}\"/></svg>");
+    let (codecs, limits, fonts) = (Codecs::default(), Limits::default(), Fonts::default());
+    let run = Run { limits: &limits, control: &Unattended };
+    let mut seen = witness::Witness::new(&text, &fonts, run).unwrap();
+    let plain = finished(&tree(&text), &settings(&codecs, &limits), &|_| true).unwrap();
+    let drifted = seen.in_browsers(&plain, run).unwrap();
+    assert!(seen.small(&plain, run).unwrap() == 100.0 && drifted < search::NEAR_SCORE, "{drifted}");
+    let goal = Goal::Smart(Preset::Low);
+    let task = Vector { codecs: &codecs, text: &text, goal, keep_ids: false, fonts: &fonts, size: None };
+    let done = optimise(&task, run).unwrap().done;
+    let near = seen.in_browsers(std::str::from_utf8(&done.bytes).unwrap(), run).unwrap();
+    assert!(near >= search::NEAR_SCORE && done.bytes.len() < text.len(), "{near}");
 }

@@ -1,5 +1,6 @@
 //! What the sanitised document looks like, for everything made of it to be compared with.
 
+use super::browser;
 use crate::{
     codec::svg::{Drawing, Fonts},
     control::Run,
@@ -19,7 +20,9 @@ pub(super) struct Witness<'a> {
     text: &'a str,
     fonts: &'a Fonts,
     small: View,
-    /// Drawn when they are first needed: the larger size, and that averaged down to the smaller one.
+    /// Drawn when they are first needed: the smaller size as browsers read it; the larger size, and that averaged down to the
+    /// smaller one.
+    browser: Option<View>,
     large: Option<[View; 2]>,
 }
 
@@ -35,7 +38,7 @@ struct View {
 impl<'a> Witness<'a> {
     pub(super) fn new(text: &'a str, fonts: &'a Fonts, run: Run<'_>) -> Result<Self> {
         let small = View::new(&Drawing::new(text, fonts, run)?, SIDES[0], run)?;
-        Ok(Self { text, fonts, small, large: None })
+        Ok(Self { text, fonts, small, browser: None, large: None })
     }
 
     /// The score at the smaller size, without the grey ground.
@@ -44,28 +47,23 @@ impl<'a> Witness<'a> {
         if picture == self.small.exact { Ok(100.0) } else { self.small.reference.score(&picture, run) }
     }
 
-    /// The lowest of the scores at both sizes and on all grounds, or the first that is below `target`.
-    pub(super) fn score(&mut self, text: &str, target: f64, run: Run<'_>) -> Result<f64> {
-        let drawing = Drawing::new(text, self.fonts, run)?;
-        let small = self.at_small(&drawing, run)?;
-        if small < target { Ok(small) } else { Ok(small.min(self.at_large(&drawing, target, run)?)) }
-    }
-
     /// The lowest of the scores at the smaller size.
     pub(super) fn small(&self, text: &str, run: Run<'_>) -> Result<f64> {
-        self.at_small(&Drawing::new(text, self.fonts, run)?, run)
+        self.small.score(&self.small.draw(&Drawing::new(text, self.fonts, run)?, SIDES[0], run)?, run)
     }
 
-    fn at_small(&self, drawing: &Drawing, run: Run<'_>) -> Result<f64> {
-        self.small.score(&self.small.draw(drawing, SIDES[0], run)?, run)
+    /// The same as browsers read it.
+    pub(super) fn in_browsers(&mut self, text: &str, run: Run<'_>) -> Result<f64> {
+        let drawing = |text: &str| Drawing::new(&browser::read(text, run)?, self.fonts, run);
+        let browser = match &self.browser {
+            Some(browser) => browser,
+            None => &*self.browser.insert(View::new(&drawing(self.text)?, SIDES[0], run)?),
+        };
+        browser.score(&browser.draw(&drawing(text)?, SIDES[0], run)?, run)
     }
 
     /// The lower of the scores at the larger size, or the first if that is below `target`. Takes four times as long.
     pub(super) fn large(&mut self, text: &str, target: f64, run: Run<'_>) -> Result<f64> {
-        self.at_large(&Drawing::new(text, self.fonts, run)?, target, run)
-    }
-
-    fn at_large(&mut self, drawing: &Drawing, target: f64, run: Run<'_>) -> Result<f64> {
         let [large, smooth] = match &mut self.large {
             Some(large) => large,
             none => {
@@ -74,7 +72,7 @@ impl<'a> Witness<'a> {
                 none.insert([large, smooth])
             }
         };
-        let picture = large.draw(drawing, SIDES[1], run)?;
+        let picture = large.draw(&Drawing::new(text, self.fonts, run)?, SIDES[1], run)?;
         let score = large.score(&picture, run)?;
         if score < target {
             return Ok(score);

@@ -121,16 +121,25 @@ pub(crate) struct Keep {
     pub(crate) start: bool,
     /// Curves do not become arcs, which some renderers draw less exactly.
     pub(crate) curves: bool,
+    /// Relative numbers do not drift where sums are of single precision, as in browsers: edges that lie just on one of the steps in
+    /// which coverage is counted would jump to another.
+    pub(crate) single: bool,
 }
 
 impl Keep {
     /// Keeps everything that could show.
-    pub(crate) const ALL: Self = Self { stroke: true, dots: true, vertices: true, start: true, curves: true };
+    pub(crate) const ALL: Self =
+        Self { stroke: true, dots: true, vertices: true, start: true, curves: true, single: false };
 
     /// Whether only the area inside matters.
     fn fill_only(self) -> bool {
-        Self { curves: false, ..self } == Self::default()
+        Self { curves: false, single: false, ..self } == Self::default()
     }
+}
+
+/// The sum in single precision.
+fn single(base: f64, number: f64) -> f64 {
+    f64::from(base as f32 + number as f32)
 }
 
 /// A path of absolute segments.
@@ -142,7 +151,28 @@ pub(crate) struct Path {
 impl Path {
     /// Reads path data. Empty data and `none` are the empty path; `None` where the data break the grammar (renderers draw them up to the error).
     pub(crate) fn parse(data: &str) -> Option<Self> {
-        read::read(data)
+        read::read(data, false)
+    }
+
+    /// The same as browsers read it: in single precision, in which relative numbers drift.
+    pub(crate) fn parse_single(data: &str) -> Option<Self> {
+        read::read(data, true)
+    }
+
+    /// In absolute commands and full length, so that all read the same.
+    pub(crate) fn spelled(&self) -> String {
+        let point = |point: Point| format!("{} {}", point.x as f32, point.y as f32);
+        let one = |segment: &Segment| match *segment {
+            Segment::Move(to) => format!("M{}", point(to)),
+            Segment::Line(to) => format!("L{}", point(to)),
+            Segment::Quad(control, to) => format!("Q{} {}", point(control), point(to)),
+            Segment::Cubic(first, second, to) => format!("C{} {} {}", point(first), point(second), point(to)),
+            Segment::Arc(Arc { rx, ry, rotation, large, sweep, to }) => {
+                format!("A{rx} {ry} {rotation} {} {} {}", u8::from(large), u8::from(sweep), point(to))
+            }
+            Segment::Close => "Z".to_owned(),
+        };
+        self.segments.iter().map(one).collect()
     }
 
     /// The shortest path data found whose every point lies within `tolerance` (per axis, above 0) of the true one.

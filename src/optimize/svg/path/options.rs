@@ -88,7 +88,7 @@ impl Writer {
                 draft.state.at = point;
                 draft.state.start = point;
                 draft.state.last = letter - 1;
-                self.offer(at + 1, &draft);
+                self.offer(at + 1, draft);
             }
         }
     }
@@ -97,7 +97,7 @@ impl Writer {
         let mut draft = Draft::new(state, b'z');
         draft.state.at = state.start;
         draft.state.last = 0;
-        self.offer(at + 1, &draft);
+        self.offer(at + 1, draft);
     }
 
     /// The line at `at`, alone and together with lines that follow.
@@ -152,14 +152,14 @@ impl Writer {
                         draft.push(y);
                     }
                     draft.state.at = point;
-                    self.offer(end, &draft);
+                    self.offer(end, draft);
                 }
                 // Where `l` need not be repeated it may cost as much, and leave more ways on.
                 if letter != line && state.last == line && fits(at, spot) {
                     let mut draft = Draft::new(state, line);
                     draft.push_pair([x, y]);
                     draft.state.at = spot;
-                    self.offer(end, &draft);
+                    self.offer(end, draft);
                 }
             }
         }
@@ -180,7 +180,7 @@ impl Writer {
         let span = (c1 - p0).reach().max((c2 - p0).reach()).max((to - p0).reach());
         for (base, letters) in [(state.at, [b'c', b's']), (Point::ZERO, [b'C', b'S'])] {
             // Far from the origin of coordinates absolute numbers have two digits more each.
-            if base == Point::ZERO && p0.x.abs().min(p0.y.abs()) > FAR * span {
+            if base == Point::ZERO && p0.x.abs().min(p0.y.abs()) > FAR * span && !self.keep.single {
                 break;
             }
             for end in self.places(to, base).into_iter().flatten() {
@@ -210,7 +210,7 @@ impl Writer {
         numbers.into_iter().chain([end]).for_each(|pair| draft.push_pair(pair));
         draft.state.at = point;
         draft.bend(Curve::Cubic, written[2]);
-        self.offer(at + 1, &draft);
+        self.offer(at + 1, draft);
         let reflected = if state.curve == Curve::Cubic { state.at * 2.0 - state.control } else { state.at };
         let mut written = [state.at, reflected, second_at, point];
         if self.fits(cubic, &written) {
@@ -221,7 +221,7 @@ impl Writer {
             draft.push_pair(end);
             draft.state.at = point;
             draft.bend(Curve::Cubic, written[2]);
-            self.offer(at + 1, &draft);
+            self.offer(at + 1, draft);
         }
     }
 
@@ -286,7 +286,7 @@ impl Writer {
                 draft.push_pair(end);
                 draft.state.at = point;
                 draft.bend(Curve::Quad, reflected);
-                self.offer(at + 1, &draft);
+                self.offer(at + 1, draft);
             }
             let (mut numbers, mut near) = self.place_point(control, base);
             if !matches!(self.steps[at].segment, Segment::Quad(..)) && !self.fits(cubic, &raised(state.at, near, point))
@@ -312,7 +312,7 @@ impl Writer {
             draft.push_pair(end);
             draft.state.at = point;
             draft.bend(Curve::Quad, near);
-            self.offer(at + 1, &draft);
+            self.offer(at + 1, draft);
         }
     }
 
@@ -325,7 +325,7 @@ impl Writer {
             draft.push_flags(large, round.sweep);
             draft.push_pair(end);
             draft.state.at = point;
-            self.offer(at + round.count, &draft);
+            self.offer(at + round.count, draft);
         }
     }
 

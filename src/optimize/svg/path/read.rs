@@ -2,10 +2,11 @@
 
 use super::{Arc, Path, Point, Segment};
 
-/// Reads path data; `None` where they break the grammar or hold a number of 1e30 or more.
-pub(super) fn read(data: &str) -> Option<Path> {
+/// Reads path data; `None` where they break the grammar or hold a number of 1e30 or more. In `single` precision sums are
+/// rounded as in browsers, so that relative numbers drift.
+pub(super) fn read(data: &str, single: bool) -> Option<Path> {
     let mut reader =
-        Reader { data, at: 0, point: Point::ZERO, start: Point::ZERO, control: None, segments: Vec::new() };
+        Reader { data, single, at: 0, point: Point::ZERO, start: Point::ZERO, control: None, segments: Vec::new() };
     reader.spaces();
     if &data[reader.at..] == "none" {
         return Some(Path::default());
@@ -29,6 +30,7 @@ enum Control {
 
 struct Reader<'a> {
     data: &'a str,
+    single: bool,
     at: usize,
     point: Point,
     start: Point,
@@ -83,12 +85,12 @@ impl Reader<'_> {
         Some(match letter.to_ascii_uppercase() {
             b'M' => Segment::Move(self.pair(base)?),
             b'L' => Segment::Line(self.pair(base)?),
-            b'H' => Segment::Line(Point::new(base.x + self.number()?, self.point.y)),
-            b'V' => Segment::Line(Point::new(self.point.x, base.y + self.number()?)),
+            b'H' => Segment::Line(Point::new(self.coordinate(base.x)?, self.point.y)),
+            b'V' => Segment::Line(Point::new(self.point.x, self.coordinate(base.y)?)),
             b'C' => Segment::Cubic(self.pair(base)?, self.then(base)?, self.then(base)?),
             b'S' => {
                 let first = match self.control {
-                    Some(Control::Cubic(control)) => self.point * 2.0 - control,
+                    Some(Control::Cubic(control)) => self.reflected(control),
                     _ => self.point,
                 };
                 Segment::Cubic(first, self.pair(base)?, self.then(base)?)
@@ -96,7 +98,7 @@ impl Reader<'_> {
             b'Q' => Segment::Quad(self.pair(base)?, self.then(base)?),
             b'T' => {
                 let control = match self.control {
-                    Some(Control::Quad(control)) => self.point * 2.0 - control,
+                    Some(Control::Quad(control)) => self.reflected(control),
                     _ => self.point,
                 };
                 Segment::Quad(control, self.pair(base)?)
@@ -129,9 +131,19 @@ impl Reader<'_> {
     }
 
     fn pair(&mut self, base: Point) -> Option<Point> {
-        let x = self.number()?;
+        let x = self.coordinate(base.x)?;
         self.separator();
-        Some(base + Point::new(x, self.number()?))
+        Some(Point::new(x, self.coordinate(base.y)?))
+    }
+
+    fn coordinate(&mut self, base: f64) -> Option<f64> {
+        let number = self.number()?;
+        Some(if self.single { super::single(base, number) } else { base + number })
+    }
+
+    fn reflected(&self, control: Point) -> Point {
+        let point = self.point * 2.0 - control;
+        if self.single { Point::new(super::single(point.x, 0.0), super::single(point.y, 0.0)) } else { point }
     }
 
     /// Spaces and at most one comma; whether there was one.
@@ -218,7 +230,7 @@ mod tests {
     use super::*;
 
     fn ends(data: &str) -> Option<Vec<(f64, f64)>> {
-        Some(read(data)?.segments.iter().filter_map(Segment::end).map(|point| (point.x, point.y)).collect())
+        Some(read(data, false)?.segments.iter().filter_map(Segment::end).map(|point| (point.x, point.y)).collect())
     }
 
     #[test]
@@ -232,7 +244,7 @@ mod tests {
 
     #[test]
     fn arc_flags_need_no_separators() {
-        let path = read("M0 0a1 2 30 0110 5 3 3 0 10-1-1").expect("arcs");
+        let path = read("M0 0a1 2 30 0110 5 3 3 0 10-1-1", false).expect("arcs");
         let Segment::Arc(first) = path.segments[1] else { panic!("an arc") };
         assert!(!first.large && first.sweep);
         assert_eq!(first.to, Point::new(10.0, 5.0));
@@ -243,7 +255,7 @@ mod tests {
 
     #[test]
     fn smooth_curves_reflect_only_their_own_kind() {
-        let path = read("M0 0C1 1 2 2 3 0S5 5 6 0T9 9").expect("curves");
+        let path = read("M0 0C1 1 2 2 3 0S5 5 6 0T9 9", false).expect("curves");
         assert_eq!(path.segments[2], Segment::Cubic(Point::new(4.0, -2.0), Point::new(5.0, 5.0), Point::new(6.0, 0.0)));
         assert_eq!(path.segments[3], Segment::Quad(Point::new(6.0, 0.0), Point::new(9.0, 9.0)));
     }
@@ -251,6 +263,13 @@ mod tests {
     #[test]
     fn closing_returns_the_point() {
         assert_eq!(ends("M1 1l2 0zl0 5"), Some(vec![(1.0, 1.0), (3.0, 1.0), (1.0, 6.0)]));
+    }
+
+    #[test]
+    fn relative_numbers_drift_in_single_precision() {
+        let end = |single| read("m.1 0h.6", single).and_then(|path| path.segments[1].end()).expect("a path").x;
+        assert_eq!((end(false), end(true)), (0.1 + 0.6, f64::from(0.1f32 + 0.6)));
+        assert_ne!(end(true), f64::from(0.7f32));
     }
 
     #[test]
@@ -277,7 +296,7 @@ mod tests {
             "M1 2é",
             "M1 2z3 4",
         ] {
-            assert_eq!(read(data), None, "{data}");
+            assert_eq!(read(data, false), None, "{data}");
         }
     }
 }

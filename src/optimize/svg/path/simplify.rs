@@ -221,7 +221,7 @@ mod tests {
         Path::parse(data).expect("a path").simplify(tolerance, keep).write(1e-4, keep)
     }
 
-    const STROKE: Keep = Keep { stroke: true, dots: false, vertices: false, start: true, curves: false };
+    const STROKE: Keep = Keep { vertices: false, dots: false, curves: false, ..Keep::ALL };
 
     #[test]
     fn nearly_straight_runs_become_one_line() {

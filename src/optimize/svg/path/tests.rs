@@ -193,6 +193,36 @@ fn written_data_are_the_same_when_written_again() {
 }
 
 #[test]
+fn numbers_for_single_precision_lead_where_absolute_ones_would() {
+    let mut random = Random(5);
+    let mut drifted = |single: bool| {
+        let mut drifted = 0;
+        for _ in 0..200 {
+            let hundredths = |coordinate: f64| (coordinate * 100.0).round() / 100.0;
+            let path = random.path().spelled();
+            let path = Path::parse(&path).expect("a path");
+            let ends = path.segments.iter().map(|segment| match segment {
+                Segment::Move(to) => Segment::Move(Point::new(hundredths(to.x), hundredths(to.y))),
+                other => {
+                    Segment::Line(other.end().map_or(Point::ZERO, |to| Point::new(hundredths(to.x), hundredths(to.y))))
+                }
+            });
+            let path = Path { segments: ends.collect() };
+            let text = path.write(0.004, Keep { single, ..Keep::ALL });
+            let read = Path::parse_single(&text).expect("path data");
+            assert_eq!(read.segments.len(), path.segments.len());
+            for (wanted, found) in path.segments.iter().zip(&read.segments) {
+                let both = [wanted, found].map(|segment| segment.end().map(|to| (to.x as f32, to.y as f32)));
+                drifted += usize::from(both[0] != both[1]);
+            }
+        }
+        drifted
+    };
+    assert_eq!(drifted(true), 0);
+    assert!(drifted(false) > 100, "relative numbers drift");
+}
+
+#[test]
 fn fills_lose_what_closing_draws_anyway() {
     for (data, filled, stroked) in [
         ("M1 1H9V9H1Z", "m1 1h8v8H1", "m1 1h8v8H1z"),

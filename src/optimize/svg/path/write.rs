@@ -113,6 +113,8 @@ struct Node {
 #[derive(Clone, Copy)]
 pub(super) struct Draft {
     node: Node,
+    /// Where it starts, as a reader has it.
+    from: Point,
     pub(super) state: State,
 }
 
@@ -127,7 +129,29 @@ impl Draft {
         next.last = letter;
         next.curve = Curve::None;
         let numbers = [Decimal::ZERO; 6];
-        Self { node: Node { before: state.node, letter, implicit, flags: [false; 2], count: 0, numbers }, state: next }
+        let node = Node { before: state.node, letter, implicit, flags: [false; 2], count: 0, numbers };
+        Self { node, from: state.at, state: next }
+    }
+
+    /// Where a reader of single precision arrives, and whether that is where it is meant to: at one of `names`, if the numbers
+    /// are relative.
+    fn drift(&mut self, names: impl Fn(usize, f64) -> bool) -> bool {
+        let Node { letter, count, numbers, .. } = self.node;
+        let relative = letter.is_ascii_lowercase();
+        let mut read = |axis: usize, number: Decimal| {
+            let (from, at) = match axis {
+                0 => (self.from.x, &mut self.state.at.x),
+                _ => (self.from.y, &mut self.state.at.y),
+            };
+            *at = super::single(if relative { from } else { 0.0 }, number.value());
+            !relative || names(axis, *at)
+        };
+        match (letter.to_ascii_lowercase(), usize::from(count)) {
+            (b'z', _) => true,
+            (b'h', _) => read(0, numbers[0]),
+            (b'v', _) => read(1, numbers[0]),
+            (_, count) => read(0, numbers[count - 2]) && read(1, numbers[count - 1]),
+        }
     }
 
     pub(super) fn push(&mut self, number: Decimal) {
@@ -213,7 +237,23 @@ impl Writer {
     }
 
     /// Hands in a command that leads to vertex `to`.
-    pub(super) fn offer(&mut self, to: usize, draft: &Draft) {
+    pub(super) fn offer(&mut self, to: usize, mut draft: Draft) {
+        if self.keep.single {
+            let truth = self.steps[to - 1].to;
+            let (grid, truth) = (&self.grid, [truth.x, truth.y]);
+            let named = |axis: usize, read: f64| {
+                let first = grid.nearest(truth[axis]);
+                let names = [Some(first), grid.second(truth[axis], first)];
+                read == super::single(truth[axis], 0.0)
+                    || names.into_iter().flatten().any(|name| read == super::single(name.value(), 0.0))
+            };
+            if !draft.drift(named) {
+                return;
+            }
+            if matches!(draft.node.letter, b'm' | b'M') {
+                draft.state.start = draft.state.at;
+            }
+        }
         let mut state = draft.state;
         if let Some(slot) = self.slot(to, &state) {
             state.node = self.nodes.len() as u32;

@@ -1,6 +1,6 @@
 use super::super::{
     Settings,
-    path::{Keep, Path},
+    path::Keep,
     refs,
     screen::Screen,
     style::{Value, animated, inherited, is_styled, paints},
@@ -35,9 +35,9 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
             continue;
         }
         // An animation of the data needs their commands as they are.
-        let Some(path) = Path::parse(data).filter(|_| !animated[id.index()]) else { continue };
+        let Some(path) = settings.path(data).filter(|_| !animated[id.index()]) else { continue };
         let keep = if settings.gentle { Keep::ALL } else { looks.keep(tree, id) };
-        let keep = Keep { curves: keep.curves || settings.kinds, ..keep };
+        let keep = Keep { curves: keep.curves || settings.kinds, single: settings.single, ..keep };
         let whole = path.write(tolerance, keep);
         if settings.lossy && !keep.vertices && !followed {
             // Half is for the shape, half for its numbers.
@@ -97,6 +97,7 @@ impl Looks {
             vertices: self.markers.iter().any(|marker| paints(&marker[at])),
             start: stroke && paints(&self.dashes[at]),
             curves: false,
+            single: false,
         }
     }
 }

@@ -1,7 +1,7 @@
 use super::super::{
     Settings,
     matrix::Matrix,
-    path::{Keep, Path},
+    path::Keep,
     screen::Screen,
     style::{Value, animated, inherited, is_styled, paints, textual, used},
     tree::{Id, Tree},
@@ -104,13 +104,14 @@ fn fold_into_paths(tree: &mut Tree, screen: &Screen, settings: &Settings<'_>) {
             _ => continue,
         };
         let place = screen.place(tree, id);
-        let Some(moved) = element("d").and_then(Path::parse).and_then(|path| path.transform(matrix.0)) else {
+        let Some(moved) = element("d").and_then(|data| settings.path(data)).and_then(|path| path.transform(matrix.0))
+        else {
             continue;
         };
         let before = settings.tolerance / place.scale;
         let keep = if stroked { Keep::ALL } else { Keep::default() };
         let after = before * matrix.growth();
-        let old = element("d").and_then(Path::parse).map_or(0, |path| path.write(before, keep).len())
+        let old = element("d").and_then(|data| settings.path(data)).map_or(0, |path| path.write(before, keep).len())
             + element("transform").map_or(0, str::len)
             + 13;
         let data = moved.write(after, keep);
