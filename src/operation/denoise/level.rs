@@ -3,7 +3,10 @@
 use crate::{
     control::Run,
     error::Result,
-    operation::{blocks::blocks, field::Field},
+    operation::{
+        blocks::{blocks, step_of_means},
+        field::Field,
+    },
     picture::Layout,
 };
 
@@ -20,6 +23,9 @@ const NOISE: (f32, f32) = (2.0, 5.0);
 /// quality 95 mostly 0.2, of 80 0.8, of 40 1.5), and from the second on all artefacts go. At quality 80 half of them is best:
 /// to eyes, texture goes along with the rest.
 const BLOCKS: (f32, f32) = (0.1, 1.7);
+/// Steps of the means of blocks: to quality 90 they say nothing, and from 40 down all artefacts go, however faint the edges of
+/// blocks are, as they are in fine texture.
+const MEANS: (f32, f32) = (3.0, 20.0);
 
 /// The share of what a network takes for noise that is to go, by class of brightness and channel.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,7 +44,8 @@ impl Shares {
     /// what it takes away elsewhere is texture that it mistook. Pictures that have been through JPEG are told by their blocks.
     /// Samples are of 16 bits, alpha among them.
     pub(super) fn of(noisy: &[u16], clean: &[u16], layout: Layout, run: Run<'_>) -> Result<Self> {
-        let coded = slope(blocks(&luma(noisy, layout), run)?, BLOCKS);
+        let luma = luma(noisy, layout);
+        let coded = slope(blocks(&luma, run)?, BLOCKS).max(slope(step_of_means(&luma, run)? as f32, MEANS));
         let mut classes: [Vec<Seen>; CLASSES] = Default::default();
         let (width, height) = (layout.width as usize, layout.height as usize);
         for top in (0..height / BLOCK).map(|row| row * BLOCK) {
