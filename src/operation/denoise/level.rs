@@ -23,9 +23,9 @@ const NOISE: (f32, f32) = (2.0, 5.0);
 /// quality 95 mostly 0.2, of 80 0.8, of 40 1.5), and from the second on all artefacts go. At quality 80 half of them is best:
 /// to eyes, texture goes along with the rest.
 const BLOCKS: (f32, f32) = (0.1, 1.7);
-/// Steps of the means of blocks: to quality 90 they say nothing, and from 40 down all artefacts go, however faint the edges of
-/// blocks are, as they are in fine texture.
-const MEANS: (f32, f32) = (3.0, 20.0);
+/// Steps of the means of blocks: at quality 70 they say nothing yet, and from 20 down all artefacts go, however faint the edges
+/// of blocks are, as they are in fine texture.
+const MEANS: (f32, f32) = (10.0, 40.0);
 
 /// The share of what a network takes for noise that is to go, by class of brightness and channel.
 #[derive(Debug, Clone, PartialEq)]
