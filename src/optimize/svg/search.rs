@@ -106,8 +106,9 @@ impl<'a> Search<'a> {
             let structure = self.structured(&allowed)?;
             let mut reached = None;
             for (finer, single) in WAYS {
-                if single && reached.is_some() && !self.near {
-                    break;
+                // Where browsers have to come near nothing drifts from the start, and elsewhere only if nothing else helps.
+                if single != self.near && (self.near || reached.is_some()) {
+                    continue;
                 }
                 self.exact.single = single;
                 let settings = Settings { tolerance: EXACT / finer, ..self.exact };
