@@ -218,7 +218,7 @@ impl<'a> Search<'a> {
     /// The score of a text that has `small` at the smaller size, if it holds in all other ways.
     fn verified(&mut self, text: &str, small: f64, least: f64) -> Result<Option<f64>> {
         let in_browsers = self.ask(|witness, run| witness.in_browsers(text, run))?;
-        // The last bits of sums decide about steps of edges in resvg's way; in browsers as many are others.
+        // An estimate, as their rasterisers jump at other places than resvg's.
         if in_browsers < if self.near { least } else { least - HEADROOM } {
             return Ok(None);
         }

@@ -133,9 +133,9 @@ impl Draft {
         Self { node, from: state.at, state: next }
     }
 
-    /// Where a reader of single precision arrives, and whether that is where it is meant to: at one of `names`, if the numbers
-    /// are relative.
-    fn drift(&mut self, names: impl Fn(usize, f64) -> bool) -> bool {
+    /// Moves the point to where a reader of single precision arrives. Whether that is right: by relative numbers, coordinates
+    /// that are `meant` by their axes.
+    fn arrives(&mut self, meant: impl Fn(usize, f64) -> bool) -> bool {
         let Node { letter, count, numbers, .. } = self.node;
         let relative = letter.is_ascii_lowercase();
         let mut read = |axis: usize, number: Decimal| {
@@ -144,7 +144,7 @@ impl Draft {
                 _ => (self.from.y, &mut self.state.at.y),
             };
             *at = super::single(if relative { from } else { 0.0 }, number.value());
-            !relative || names(axis, *at)
+            !relative || meant(axis, *at)
         };
         match (letter.to_ascii_lowercase(), usize::from(count)) {
             (b'z', _) => true,
@@ -241,13 +241,14 @@ impl Writer {
         if self.keep.single {
             let truth = self.steps[to - 1].to;
             let (grid, truth) = (&self.grid, [truth.x, truth.y]);
-            let named = |axis: usize, read: f64| {
+            // Where the source itself arrives, or an absolute command would.
+            let meant = |axis: usize, read: f64| {
                 let first = grid.nearest(truth[axis]);
                 let names = [Some(first), grid.second(truth[axis], first)];
                 read == super::single(truth[axis], 0.0)
                     || names.into_iter().flatten().any(|name| read == super::single(name.value(), 0.0))
             };
-            if !draft.drift(named) {
+            if !draft.arrives(meant) {
                 return;
             }
             if matches!(draft.node.letter, b'm' | b'M') {
