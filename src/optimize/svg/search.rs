@@ -12,13 +12,13 @@ use crate::{
 pub(super) const EXACT: f64 = 1.0 / 512.0;
 /// What an exact result scores at the least: coverage of edges comes in steps, which the smallest move may change.
 pub(super) const EXACT_SCORE: f64 = 90.0;
-/// From this target on edges have to be on the same steps.
+/// From this target on edges have to be on the same steps in browsers too; to lower ones they matter little.
 pub(super) const NEAR_SCORE: f64 = 95.0;
 /// What numbers reach beyond the target if they can: renderers round edges in steps of their own, by which a change that is
 /// small here may be larger there. In Chromium scores came out up to 3 lower, nearly all up to 2.
 const HEADROOM: f64 = 2.0;
-/// How much finer numbers are where that is not enough, and whether they are made for sums of single precision, before rules
-/// are taken back.
+/// How much finer numbers are where that is not enough, before rules are taken back; and whether they are made for sums of
+/// single precision, as they are where browsers have to come near.
 const WAYS: [(f64, bool); 7] =
     [(1.0, false), (2.0, false), (8.0, false), (64.0, false), (1.0, true), (8.0, true), (4096.0, true)];
 /// Tolerances that are tried: so many halvings of a pixel, in halves.
@@ -106,8 +106,7 @@ impl<'a> Search<'a> {
             let structure = self.structured(&allowed)?;
             let mut reached = None;
             for (finer, single) in WAYS {
-                // Where browsers have to come near nothing drifts from the start, and elsewhere only if nothing else helps.
-                if single != self.near && (self.near || reached.is_some()) {
+                if single != self.near {
                     continue;
                 }
                 self.exact.single = single;
@@ -217,9 +216,7 @@ impl<'a> Search<'a> {
 
     /// The score of a text that has `small` at the smaller size, if it holds in all other ways.
     fn verified(&mut self, text: &str, small: f64, least: f64) -> Result<Option<f64>> {
-        let in_browsers = self.ask(|witness, run| witness.in_browsers(text, run))?;
-        // An estimate, as their rasterisers jump at other places than resvg's.
-        if in_browsers < if self.near { least } else { least - HEADROOM } {
+        if self.near && self.ask(|witness, run| witness.in_browsers(text, run))? < least {
             return Ok(None);
         }
         let score = small.min(self.ask(|witness, run| witness.large(text, least, run))?);
