@@ -129,12 +129,14 @@ impl<'a> Settings<'a> {
 
     /// Exact, but for what no screen shows.
     fn exact(tree: &Tree, task: &Vector<'a>, run: Run<'a>) -> Self {
+        let target = search::target(task.goal);
+        let near = target.is_some_and(|target| target >= search::NEAR_SCORE);
         Self {
             tolerance: search::EXACT,
             lossy: false,
-            gentle: search::target(task.goal).is_some_and(|target| target >= search::NEAR_SCORE),
-            kinds: search::target(task.goal).is_some_and(|target| target >= search::EXACT_SCORE),
-            single: false,
+            gentle: near,
+            kinds: target.is_some_and(|target| target >= search::EXACT_SCORE),
+            single: near,
             keep_ids: task.keep_ids,
             sheets: style::is_styled(tree),
             // What the document has to reach, its pictures have to.

@@ -15,12 +15,14 @@ pub(super) const EXACT_SCORE: f64 = 90.0;
 /// From this target on edges have to be on the same steps in browsers too; to lower ones they matter little.
 pub(super) const NEAR_SCORE: f64 = 95.0;
 /// What numbers reach beyond the target if they can: renderers round edges in steps of their own, by which a change that is
-/// small here may be larger there. In Chromium scores came out up to 3 lower, nearly all up to 2.
+/// small here may be larger there. In Chromium scores came out up to 2 lower.
 const HEADROOM: f64 = 2.0;
-/// How much finer numbers are where that is not enough, before rules are taken back; and whether they are made for sums of
-/// single precision, as they are where browsers have to come near.
-const WAYS: [(f64, bool); 7] =
-    [(1.0, false), (2.0, false), (8.0, false), (64.0, false), (1.0, true), (8.0, true), (4096.0, true)];
+/// The same of coarse numbers where browsers are not asked about: up to 4 lower at a target of 90, and up to 6 at 80.
+const COARSE_HEADROOM: f64 = 4.0;
+/// How much finer numbers are where that is not enough, before rules are taken back.
+const FINER: [f64; 4] = [1.0, 2.0, 8.0, 64.0];
+/// The same where browsers have to come near.
+const NEAR_FINER: [f64; 3] = [1.0, 8.0, 4096.0];
 /// Tolerances that are tried: so many halvings of a pixel, in halves.
 const LEVELS: usize = 21;
 /// The level without search.
@@ -47,8 +49,7 @@ pub(super) fn search(source: &Source<'_>, task: &Vector<'_>, run: Run<'_>) -> Re
         // What cannot be drawn here, or takes too long, is still made smaller by exact rules.
         Err(_) => None,
     };
-    let near = exact.gentle;
-    let mut search = Search { tree, exact, near, task, witness, started: Vec::new(), warnings: Vec::new(), run };
+    let mut search = Search { tree, exact, task, witness, started: Vec::new(), warnings: Vec::new(), run };
     let Some(target) = target(task.goal).filter(|_| search.witness.is_some()) else {
         let seen = search.witness.is_some();
         let settings = if seen { search.settings(ULTRA) } else { exact };
@@ -79,8 +80,6 @@ pub(super) const fn target(goal: Goal) -> Option<f64> {
 struct Search<'a> {
     tree: &'a Tree,
     exact: Settings<'a>,
-    /// Browsers, too, have to come as near as the target says.
-    near: bool,
     task: &'a Vector<'a>,
     witness: Option<Witness<'a>>,
     /// The document after the rules of the first stage that are named, its pictures compressed like this. They are dear.
@@ -97,19 +96,21 @@ impl<'a> Search<'a> {
         Settings { tolerance, lossy: true, ..self.exact }
     }
 
+    /// How much finer than [`EXACT`] numbers may become, from the coarsest on.
+    fn finer(&self) -> &'static [f64] {
+        if self.exact.single { &NEAR_FINER } else { &FINER }
+    }
+
     fn run(mut self, target: f64, fallback: &str) -> Result<Optimised> {
         let lossless = matches!(self.task.goal, Goal::Lossless | Goal::Quality(100));
         let wanted = target + HEADROOM;
+        let coarse_headroom = if self.exact.single { HEADROOM } else { COARSE_HEADROOM };
         let mut refused: Vec<&'static str> = Vec::new();
         loop {
             let allowed = |rule: &Rule| !refused.contains(&rule.name);
             let structure = self.structured(&allowed)?;
             let mut reached = None;
-            for (finer, single) in WAYS {
-                if single != self.near {
-                    continue;
-                }
-                self.exact.single = single;
+            for &finer in self.finer() {
                 let settings = Settings { tolerance: EXACT / finer, ..self.exact };
                 let text = finished(&structure, &settings, &allowed)?;
                 let least = if reached.is_some() { wanted } else { target };
@@ -117,9 +118,11 @@ impl<'a> Search<'a> {
                 if small < least {
                     continue;
                 }
+                // Half of the way to what exact numbers reach.
+                let coarse = f64::midpoint(wanted, small).clamp(wanted, target + coarse_headroom);
                 if finer == 1.0
                     && !lossless
-                    && let Some((text, score)) = self.coarser(&structure, &allowed, wanted, text.len())?
+                    && let Some((text, score)) = self.coarser(&structure, &allowed, [coarse, wanted], text.len())?
                 {
                     return Ok(self.done(text, score));
                 }
@@ -146,8 +149,7 @@ impl<'a> Search<'a> {
                 Some(rule) => refused.push(rule),
                 None => {
                     self.warnings.push(format!("nothing smaller reached a score of {target:.0}"));
-                    let small = self.ask(|witness, run| witness.small(fallback, run))?;
-                    let score = small.min(self.ask(|witness, run| witness.large(fallback, 0.0, run))?);
+                    let score = self.score(fallback, f64::NEG_INFINITY)?.unwrap_or(f64::NEG_INFINITY);
                     return Ok(self.done(fallback.to_owned(), score));
                 }
             }
@@ -160,13 +162,12 @@ impl<'a> Search<'a> {
     fn culprit(&mut self, refused: &[&'static str], target: f64) -> Result<Option<&'static str>> {
         let rules: Vec<&'static str> =
             SVG_RULES.iter().map(|rule| rule.name).filter(|name| !refused.contains(name)).collect();
-        let settings = Settings { tolerance: EXACT / WAYS[WAYS.len() - 1].0, ..self.exact };
+        let settings = Settings { tolerance: EXACT / self.finer()[self.finer().len() - 1], ..self.exact };
         let mut holds = |count: usize| -> Result<bool> {
             let allowed = |rule: &Rule| rules[..count].contains(&rule.name);
             let structure = self.structured(&allowed)?;
             let text = finished(&structure, &settings, &allowed)?;
-            let small = self.ask(|witness, run| witness.small(&text, run))?;
-            Ok(small >= target && self.verified(&text, small, target)?.is_some())
+            Ok(self.score(&text, target)?.is_some())
         };
         if rules.is_empty() || !holds(0)? {
             return Ok(None);
@@ -182,13 +183,14 @@ impl<'a> Search<'a> {
         Ok(rules.get(good).copied())
     }
 
-    /// The shortest text of under `length` found that holds, by bisecting the levels at the smaller size. What holds at one
-    /// level may fail at a finer one now and then; what is given back has been seen to hold.
+    /// The shortest text of under `length` found that scores `wanted`, by bisecting the levels at the smaller size; or else the
+    /// shortest of them that scores `least`. What holds at one level may fail at a finer one now and then; what is given back
+    /// has been seen to hold.
     fn coarser(
         &mut self,
         structure: &Tree,
         allowed: &dyn Fn(&Rule) -> bool,
-        target: f64,
+        [wanted, least]: [f64; 2],
         length: usize,
     ) -> Result<Option<(String, f64)>> {
         let mut held = Vec::new();
@@ -197,26 +199,36 @@ impl<'a> Search<'a> {
             let middle = usize::midpoint(fails, holds);
             let text = finished(structure, &self.settings(middle), allowed)?;
             let score = self.ask(|witness, run| witness.small(&text, run))?;
-            match score >= target {
+            match score >= wanted {
                 true => holds = middle,
                 false => fails = middle,
             }
-            if score >= target && text.len() < length {
+            if score >= wanted && text.len() < length {
                 held.push((text, score));
             }
         }
         held.sort_by_key(|(text, _)| text.len());
+        let mut reached = None;
         for (text, small) in held {
-            if let Some(score) = self.verified(&text, small, target)? {
-                return Ok(Some((text, score)));
+            let asked = if reached.is_some() { wanted } else { least };
+            let Some(score) = self.verified(&text, small, asked)? else { continue };
+            reached = Some((text, score));
+            if score >= wanted {
+                break;
             }
         }
-        Ok(None)
+        Ok(reached)
+    }
+
+    /// The score of a text if it holds in all ways.
+    fn score(&mut self, text: &str, least: f64) -> Result<Option<f64>> {
+        let small = self.ask(|witness, run| witness.small(text, run))?;
+        if small < least { Ok(None) } else { self.verified(text, small, least) }
     }
 
     /// The score of a text that has `small` at the smaller size, if it holds in all other ways.
     fn verified(&mut self, text: &str, small: f64, least: f64) -> Result<Option<f64>> {
-        if self.near && self.ask(|witness, run| witness.in_browsers(text, run))? < least {
+        if self.exact.single && self.ask(|witness, run| witness.in_browsers(text, run))? < least {
             return Ok(None);
         }
         let score = small.min(self.ask(|witness, run| witness.large(text, least, run))?);

@@ -137,9 +137,9 @@ impl Keep {
     }
 }
 
-/// The sum in single precision.
-fn single(base: f64, number: f64) -> f64 {
-    f64::from(base as f32 + number as f32)
+/// The number in single precision. Sums of two such numbers, rounded by this again, are what single precision makes of them.
+fn single(number: f64) -> f64 {
+    f64::from(number as f32)
 }
 
 /// A path of absolute segments.

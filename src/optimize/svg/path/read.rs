@@ -138,12 +138,12 @@ impl Reader<'_> {
 
     fn coordinate(&mut self, base: f64) -> Option<f64> {
         let number = self.number()?;
-        Some(if self.single { super::single(base, number) } else { base + number })
+        Some(if self.single { super::single(base + super::single(number)) } else { base + number })
     }
 
     fn reflected(&self, control: Point) -> Point {
         let point = self.point * 2.0 - control;
-        if self.single { Point::new(super::single(point.x, 0.0), super::single(point.y, 0.0)) } else { point }
+        if self.single { Point::new(super::single(point.x), super::single(point.y)) } else { point }
     }
 
     /// Spaces and at most one comma; whether there was one.

@@ -143,7 +143,7 @@ impl Draft {
                 0 => (self.from.x, &mut self.state.at.x),
                 _ => (self.from.y, &mut self.state.at.y),
             };
-            *at = super::single(if relative { from } else { 0.0 }, number.value());
+            *at = super::single(if relative { from } else { 0.0 } + super::single(number.value()));
             !relative || meant(axis, *at)
         };
         match (letter.to_ascii_lowercase(), usize::from(count)) {
@@ -245,8 +245,8 @@ impl Writer {
             let meant = |axis: usize, read: f64| {
                 let first = grid.nearest(truth[axis]);
                 let names = [Some(first), grid.second(truth[axis], first)];
-                read == super::single(truth[axis], 0.0)
-                    || names.into_iter().flatten().any(|name| read == super::single(name.value(), 0.0))
+                read == super::single(truth[axis])
+                    || names.into_iter().flatten().any(|name| read == super::single(name.value()))
             };
             if !draft.arrives(meant) {
                 return;
