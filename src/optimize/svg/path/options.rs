@@ -77,6 +77,18 @@ impl Writer {
         ]
     }
 
+    /// The same for vertex `end` at `point`, from `base`: where `state` began the subpath first, if it is to end there.
+    fn ends(&self, end: usize, state: &State, point: Point, base: Point) -> [Option<([Decimal; 2], Point)>; 4] {
+        let near = self.places(point, base);
+        if !self.returns(end) {
+            return near;
+        }
+        let (off, grid) = (state.start - base, Grid::new(self.same_point()));
+        let numbers = [grid.nearest(off.x), grid.nearest(off.y)];
+        let back = base + Point::new(numbers[0].value(), numbers[1].value());
+        [Some((numbers, back)), near[0], near[1], near[2]]
+    }
+
     fn moves(&mut self, at: usize, state: &State, to: Point) {
         if state.last == 0 && at > 0 && state.at == state.start && self.near(state.at, to) && !self.keep.vertices {
             self.pass(at + 1, state); // A closed subpath's start is where the point is already.
@@ -134,10 +146,13 @@ impl Writer {
 
     fn line_if(&mut self, end: usize, state: &State, to: Point, fits: impl Fn(Point, Point) -> bool) {
         let at = state.at;
-        let limit = self.tolerance * (1.0 + 1e-9);
+        let (to, limit) = match self.returns(end) {
+            true => (state.start, self.same_point()),
+            false => (to, self.tolerance * (1.0 + 1e-9)),
+        };
         let (level, upright) = ((to.y - at.y).abs() <= limit, (to.x - at.x).abs() <= limit);
         for (base, [line, across, down]) in [(at, [b'l', b'h', b'v']), (Point::ZERO, [b'L', b'H', b'V'])] {
-            for ([x, y], spot) in self.places(to, base).into_iter().flatten() {
+            for ([x, y], spot) in self.ends(end, state, to, base).into_iter().flatten() {
                 let (letter, point) = match (level, upright) {
                     (true, _) => (across, Point::new(spot.x, at.y)),
                     (_, true) => (down, Point::new(at.x, spot.y)),
@@ -183,7 +198,7 @@ impl Writer {
             if base == Point::ZERO && p0.x.abs().min(p0.y.abs()) > FAR * span && !self.keep.single {
                 break;
             }
-            for end in self.places(to, base).into_iter().flatten() {
+            for end in self.ends(at + 1, state, to, base).into_iter().flatten() {
                 self.cubic_to(at, state, cubic, base, letters, end);
             }
         }
@@ -279,7 +294,7 @@ impl Writer {
     fn quad(&mut self, at: usize, state: &State, cubic: &[Point; 4], control: Point) {
         let to = cubic[3];
         for (base, letter, smooth) in [(state.at, b'q', b't'), (Point::ZERO, b'Q', b'T')] {
-            let (end, point) = self.place_point(to, base);
+            let Some((end, point)) = self.ends(at + 1, state, to, base)[0] else { continue };
             let reflected = if state.curve == Curve::Quad { state.at * 2.0 - state.control } else { state.at };
             if self.fits(cubic, &raised(state.at, reflected, point)) {
                 let mut draft = Draft::new(state, smooth);
@@ -319,7 +334,13 @@ impl Writer {
     /// An arc over the segments from `at` on that `round` covers.
     fn arc(&mut self, at: usize, state: &State, round: &Round) {
         for (letter, base) in [(b'a', state.at), (b'A', Point::ZERO)] {
-            let Some((radii, large, end, point)) = self.arc_numbers(state.at, round, base) else { continue };
+            let back = self.ends(at + round.count, state, round.to, base)[0].filter(|_| self.returns(at + round.count));
+            let back = back.and_then(|(end, point)| {
+                round.radii(state.at, point, self.tolerance).map(|(radii, large)| (radii, large, end, point))
+            });
+            let Some((radii, large, end, point)) = back.or_else(|| self.arc_numbers(state.at, round, base)) else {
+                continue;
+            };
             let mut draft = Draft::new(state, letter);
             radii.iter().for_each(|number| draft.push(*number));
             draft.push_flags(large, round.sweep);

@@ -282,3 +282,33 @@ fn curves_take_the_shortest_command_that_draws_them() {
         assert_eq!(path.write(3e-3, Keep { stroke: true, start: true, ..Keep::default() }), text);
     }
 }
+
+#[test]
+fn strokes_come_back_to_where_they_began() {
+    let data = [
+        "M108.579 519.975c-14.23 2.197-22.238 15.031-34.101 21.548-11.18 6.668-15.459-2.134-16.468-3.915-1.744-.796-1.6.749-4.299-1.981\
+         C43.35 519.27 64.51 507.32 75.52 499.19 90.87 496.09 100.491 509.391 108.579 519.975z",
+        "M.137.264Q3.3 7.711 5.123 4.456T.137.264z",
+        "M10.123 5.456A4.987 4.987 0 0 1 .149 5.456 4.987 4.987 0 0 1 10.123 5.456z",
+        "M1.23 4.567 8.91.123 4.56 9.87 1.23 4.567z",
+    ];
+    for (data, tolerance) in data.into_iter().flat_map(|data| [1.0, 0.3, 0.05, 1e-3].map(|tolerance| (data, tolerance)))
+    {
+        let path = Path::parse(data).expect("a path");
+        for keep in [
+            Keep { stroke: true, ..Keep::default() },
+            Keep::ALL,
+            Keep { single: true, ..Keep::ALL },
+            Keep { single: true, curves: true, stroke: true, ..Keep::default() },
+        ] {
+            let text = path.write(tolerance, keep);
+            let read = if keep.single { Path::parse_single(&text) } else { Path::parse(&text) }.expect("path data");
+            let Some(Segment::Move(start)) = read.segments.first() else { panic!("{text}") };
+            let ends: Vec<Point> = read.segments.iter().filter_map(Segment::end).collect();
+            let (gap, last) = (ends[ends.len() - 1] - *start, path.segments.len() - 2);
+            // What closing draws as the source did need not come back.
+            let drawn = matches!(path.segments[last], Segment::Line(_)) && !keep.vertices;
+            assert!(drawn || gap.reach() < 1e-9, "{tolerance} {keep:?}: {text} leaves {gap:?}");
+        }
+    }
+}

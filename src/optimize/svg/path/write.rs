@@ -16,6 +16,9 @@ const AHEAD: usize = 32;
 /// Commands that wait to be chosen among, at most.
 const WAITING: usize = 1 << 16;
 
+/// What it costs to end apart from where the subpath began, and be closed by a line of no true direction.
+const APART: u32 = 1000;
+
 /// A state dearer than the best by this much cannot catch up by a letter and a separator.
 const LAG: u32 = 3;
 
@@ -236,6 +239,23 @@ impl Writer {
         beam.len = 1;
     }
 
+    /// How far apart points are the same: sums of decimals differ in their last bits.
+    pub(super) fn same_point(&self) -> f64 {
+        self.tolerance * 1e-3
+    }
+
+    /// Whether a stroke comes back at vertex `end` to where its subpath began, and is closed there: the least gap would be
+    /// joined at both ends by a line that leads anywhere, with spikes where joins are mitred.
+    pub(super) fn returns(&self, end: usize) -> bool {
+        let [Some(before), Some(close)] = [end.checked_sub(1), Some(end)].map(|at| self.steps.get(at?)) else {
+            return false;
+        };
+        self.keep.stroke
+            && close.segment == Segment::Close
+            && !matches!(before.segment, Segment::Move(_))
+            && (before.to - close.to).reach() <= self.same_point()
+    }
+
     /// Hands in a command that leads to vertex `to`.
     pub(super) fn offer(&mut self, to: usize, mut draft: Draft) {
         if self.keep.single {
@@ -256,6 +276,9 @@ impl Writer {
             }
         }
         let mut state = draft.state;
+        if self.returns(to) && (state.at - state.start).reach() > self.same_point() {
+            state.cost += APART;
+        }
         if let Some(slot) = self.slot(to, &state) {
             state.node = self.nodes.len() as u32;
             self.nodes.push(draft.node);
@@ -272,8 +295,7 @@ impl Writer {
 
     /// Where in the beam at vertex `to` a state belongs; `None` where it is not worth keeping.
     fn slot(&mut self, to: usize, state: &State) -> Option<usize> {
-        // Sums of decimals differ in their last bits.
-        let same_point = self.tolerance * 1e-3;
+        let same_point = self.same_point();
         let beam = &mut self.beams[to % AHEAD];
         let (mut worst, mut best) = (0, u32::MAX);
         for (slot, other) in beam.states[..beam.len].iter().enumerate() {
