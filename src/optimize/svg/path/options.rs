@@ -83,8 +83,14 @@ impl Writer {
         if !self.returns(end) {
             return near;
         }
-        let (off, grid) = (state.start - base, Grid::new(self.same_point()));
-        let numbers = [grid.nearest(off.x), grid.nearest(off.y)];
+        // So near that single precision makes it the same.
+        let number = |to: f64, base: f64, from: f64| {
+            let size = if to == 0.0 { from } else { to };
+            Grid::new(size.abs() * f64::from(f32::EPSILON) / 8.0).nearest(to - base)
+        };
+        let (start, at) = (state.began, state.seen);
+        let from = if base == Point::ZERO { base } else { at };
+        let numbers = [number(start.x, from.x, at.x), number(start.y, from.y, at.y)];
         let back = base + Point::new(numbers[0].value(), numbers[1].value());
         [Some((numbers, back)), near[0], near[1], near[2]]
     }
@@ -146,11 +152,11 @@ impl Writer {
 
     fn line_if(&mut self, end: usize, state: &State, to: Point, fits: impl Fn(Point, Point) -> bool) {
         let at = state.at;
-        let (to, limit) = match self.returns(end) {
-            true => (state.start, self.same_point()),
-            false => (to, self.tolerance * (1.0 + 1e-9)),
+        let limit = self.tolerance * (1.0 + 1e-9);
+        let (level, upright) = match self.returns(end) {
+            true => (state.seen.y == state.began.y, state.seen.x == state.began.x),
+            false => ((to.y - at.y).abs() <= limit, (to.x - at.x).abs() <= limit),
         };
-        let (level, upright) = ((to.y - at.y).abs() <= limit, (to.x - at.x).abs() <= limit);
         for (base, [line, across, down]) in [(at, [b'l', b'h', b'v']), (Point::ZERO, [b'L', b'H', b'V'])] {
             for ([x, y], spot) in self.ends(end, state, to, base).into_iter().flatten() {
                 let (letter, point) = match (level, upright) {

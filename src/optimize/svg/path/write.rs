@@ -66,6 +66,9 @@ pub(super) struct State {
     pub(super) at: Point,
     /// The subpath's start as a reader has it.
     pub(super) start: Point,
+    /// Both as a reader of single precision has them.
+    pub(super) seen: Point,
+    pub(super) began: Point,
     pub(super) control: Point,
     pub(super) curve: Curve,
     node: u32,
@@ -77,6 +80,8 @@ const FIRST: State = State {
     tail: Tail::Open,
     at: Point::ZERO,
     start: Point::ZERO,
+    seen: Point::ZERO,
+    began: Point::ZERO,
     control: Point::ZERO,
     curve: Curve::None,
     node: u32::MAX,
@@ -116,8 +121,6 @@ struct Node {
 #[derive(Clone, Copy)]
 pub(super) struct Draft {
     node: Node,
-    /// Where it starts, as a reader has it.
-    from: Point,
     pub(super) state: State,
 }
 
@@ -133,28 +136,25 @@ impl Draft {
         next.curve = Curve::None;
         let numbers = [Decimal::ZERO; 6];
         let node = Node { before: state.node, letter, implicit, flags: [false; 2], count: 0, numbers };
-        Self { node, from: state.at, state: next }
+        Self { node, state: next }
     }
 
-    /// Moves the point to where a reader of single precision arrives. Whether that is right: by relative numbers, coordinates
-    /// that are `meant` by their axes.
-    fn arrives(&mut self, meant: impl Fn(usize, f64) -> bool) -> bool {
+    /// Where a reader of single precision arrives, and whether relative numbers say so, by axes.
+    fn arrives(&self) -> (Point, [bool; 2]) {
         let Node { letter, count, numbers, .. } = self.node;
         let relative = letter.is_ascii_lowercase();
-        let mut read = |axis: usize, number: Decimal| {
-            let (from, at) = match axis {
-                0 => (self.from.x, &mut self.state.at.x),
-                _ => (self.from.y, &mut self.state.at.y),
-            };
-            *at = super::single(if relative { from } else { 0.0 } + super::single(number.value()));
-            !relative || meant(axis, *at)
+        let read = |from: f64, number: Decimal| {
+            super::single(if relative { from } else { 0.0 } + super::single(number.value()))
         };
-        match (letter.to_ascii_lowercase(), usize::from(count)) {
-            (b'z', _) => true,
-            (b'h', _) => read(0, numbers[0]),
-            (b'v', _) => read(1, numbers[0]),
-            (_, count) => read(0, numbers[count - 2]) && read(1, numbers[count - 1]),
-        }
+        let (from, count) = (self.state.seen, usize::from(count));
+        let (x, y) = match letter.to_ascii_lowercase() {
+            b'z' => return (self.state.began, [false; 2]),
+            b'h' => (Some(numbers[0]), None),
+            b'v' => (None, Some(numbers[0])),
+            _ => (Some(numbers[count - 2]), Some(numbers[count - 1])),
+        };
+        let at = Point::new(x.map_or(from.x, |x| read(from.x, x)), y.map_or(from.y, |y| read(from.y, y)));
+        (at, [x, y].map(|said| relative && said.is_some()))
     }
 
     pub(super) fn push(&mut self, number: Decimal) {
@@ -244,8 +244,8 @@ impl Writer {
         self.tolerance * 1e-3
     }
 
-    /// Whether a stroke comes back at vertex `end` to where its subpath began, and is closed there: the least gap would be
-    /// joined at both ends by a line that leads anywhere, with spikes where joins are mitred.
+    /// Whether a stroke comes back at vertex `end` to where its subpath began, and is closed there. Browsers join the least gap,
+    /// as sums of single precision leave it, at both ends by a line that leads anywhere, with spikes where joins are mitred.
     pub(super) fn returns(&self, end: usize) -> bool {
         let [Some(before), Some(close)] = [end.checked_sub(1), Some(end)].map(|at| self.steps.get(at?)) else {
             return false;
@@ -258,25 +258,27 @@ impl Writer {
 
     /// Hands in a command that leads to vertex `to`.
     pub(super) fn offer(&mut self, to: usize, mut draft: Draft) {
+        let (seen, relative) = draft.arrives();
+        let starts = matches!(draft.node.letter, b'm' | b'M');
         if self.keep.single {
             let truth = self.steps[to - 1].to;
-            let (grid, truth) = (&self.grid, [truth.x, truth.y]);
             // Where the source itself arrives, or an absolute command would.
-            let meant = |axis: usize, read: f64| {
-                let first = grid.nearest(truth[axis]);
-                let names = [Some(first), grid.second(truth[axis], first)];
-                read == super::single(truth[axis])
+            let meant = |truth: f64, read: f64| {
+                let first = self.grid.nearest(truth);
+                let names = [Some(first), self.grid.second(truth, first)];
+                read == super::single(truth)
                     || names.into_iter().flatten().any(|name| read == super::single(name.value()))
             };
-            if !draft.arrives(meant) {
+            if relative[0] && !meant(truth.x, seen.x) || relative[1] && !meant(truth.y, seen.y) {
                 return;
             }
-            if matches!(draft.node.letter, b'm' | b'M') {
-                draft.state.start = draft.state.at;
+            draft.state.at = seen;
+            if starts {
+                draft.state.start = seen;
             }
         }
-        let mut state = draft.state;
-        if self.returns(to) && (state.at - state.start).reach() > self.same_point() {
+        let mut state = State { seen, began: if starts { seen } else { draft.state.began }, ..draft.state };
+        if self.returns(to) && state.seen != state.began {
             state.cost += APART;
         }
         if let Some(slot) = self.slot(to, &state) {
