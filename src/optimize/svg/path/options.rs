@@ -340,7 +340,8 @@ impl Writer {
     /// An arc over the segments from `at` on that `round` covers.
     fn arc(&mut self, at: usize, state: &State, round: &Round) {
         for (letter, base) in [(b'a', state.at), (b'A', Point::ZERO)] {
-            let back = self.ends(at + round.count, state, round.to, base)[0].filter(|_| self.returns(at + round.count));
+            let end = at + round.count;
+            let back = if self.returns(end) { self.ends(end, state, round.to, base)[0] } else { None };
             let back = back.and_then(|(end, point)| {
                 round.radii(state.at, point, self.tolerance).map(|(radii, large)| (radii, large, end, point))
             });
