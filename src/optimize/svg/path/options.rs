@@ -77,11 +77,10 @@ impl Writer {
         ]
     }
 
-    /// The same for vertex `end` at `point`, from `base`: where `state` began the subpath first, if it is to end there.
-    fn ends(&self, end: usize, state: &State, point: Point, base: Point) -> [Option<([Decimal; 2], Point)>; 4] {
-        let near = self.places(point, base);
+    /// Where `state` began the subpath, if that is to end there at vertex `end`.
+    fn back(&self, end: usize, state: &State, base: Point) -> Option<([Decimal; 2], Point)> {
         if !self.returns(end) {
-            return near;
+            return None;
         }
         // So near that single precision makes it the same.
         let number = |to: f64, base: f64, from: f64| {
@@ -91,8 +90,16 @@ impl Writer {
         let (start, at) = (state.began, state.seen);
         let from = if base == Point::ZERO { base } else { at };
         let numbers = [number(start.x, from.x, at.x), number(start.y, from.y, at.y)];
-        let back = base + Point::new(numbers[0].value(), numbers[1].value());
-        [Some((numbers, back)), near[0], near[1], near[2]]
+        Some((numbers, base + Point::new(numbers[0].value(), numbers[1].value())))
+    }
+
+    /// The places for vertex `end` at `point`; where the subpath began first, if it is to end there.
+    fn ends(&self, end: usize, state: &State, point: Point, base: Point) -> [Option<([Decimal; 2], Point)>; 4] {
+        let near = self.places(point, base);
+        match self.back(end, state, base) {
+            Some(back) => [Some(back), near[0], near[1], near[2]],
+            None => near,
+        }
     }
 
     fn moves(&mut self, at: usize, state: &State, to: Point) {
@@ -300,7 +307,7 @@ impl Writer {
     fn quad(&mut self, at: usize, state: &State, cubic: &[Point; 4], control: Point) {
         let to = cubic[3];
         for (base, letter, smooth) in [(state.at, b'q', b't'), (Point::ZERO, b'Q', b'T')] {
-            let Some((end, point)) = self.ends(at + 1, state, to, base)[0] else { continue };
+            let (end, point) = self.back(at + 1, state, base).unwrap_or_else(|| self.place_point(to, base));
             let reflected = if state.curve == Curve::Quad { state.at * 2.0 - state.control } else { state.at };
             if self.fits(cubic, &raised(state.at, reflected, point)) {
                 let mut draft = Draft::new(state, smooth);
@@ -340,9 +347,8 @@ impl Writer {
     /// An arc over the segments from `at` on that `round` covers.
     fn arc(&mut self, at: usize, state: &State, round: &Round) {
         for (letter, base) in [(b'a', state.at), (b'A', Point::ZERO)] {
-            let end = at + round.count;
-            let back = if self.returns(end) { self.ends(end, state, round.to, base)[0] } else { None };
-            let back = back.and_then(|(end, point)| {
+            let vertex = at + round.count;
+            let back = self.back(vertex, state, base).and_then(|(end, point)| {
                 round.radii(state.at, point, self.tolerance).map(|(radii, large)| (radii, large, end, point))
             });
             let Some((radii, large, end, point)) = back.or_else(|| self.arc_numbers(state.at, round, base)) else {
@@ -353,7 +359,7 @@ impl Writer {
             draft.push_flags(large, round.sweep);
             draft.push_pair(end);
             draft.state.at = point;
-            self.offer(at + round.count, draft);
+            self.offer(vertex, draft);
         }
     }
 
