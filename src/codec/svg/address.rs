@@ -20,8 +20,10 @@ pub(crate) fn urls(value: &str) -> Vec<&str> {
     found
 }
 
+/// By the bracket, as path data, of which there is most, have none.
 fn find_url(text: &str) -> Option<usize> {
-    text.as_bytes().windows(4).position(|window| window.eq_ignore_ascii_case(b"url("))
+    let names = |at: usize| at.checked_sub(3).filter(|start| text.as_bytes()[*start..at].eq_ignore_ascii_case(b"url"));
+    text.match_indices('(').find_map(|(at, _)| names(at))
 }
 
 /// What stands in a part of an address.

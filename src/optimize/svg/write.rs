@@ -67,15 +67,22 @@ fn open(element: &Element, outer: Option<&Element>, without: &[&str], text: &mut
 
 /// Escapes what XML would read otherwise; line ends and tabs only inside attributes, where they would turn to spaces.
 fn escape(content: &str, quote: Option<char>, text: &mut String) {
-    for c in content.chars() {
-        match c {
-            '&' => text.push_str("&amp;"),
-            '<' => text.push_str("&lt;"),
-            '>' if quote.is_none() && text.ends_with("]]") => text.push_str("&gt;"),
-            '"' if quote == Some('"') => text.push_str("&quot;"),
-            '\n' | '\t' if quote.is_some() => text.push_str(&format!("&#{};", u32::from(c))),
-            '\r' => text.push_str("&#13;"),
-            c => text.push(c),
+    let mut plain = 0;
+    for (at, byte) in content.bytes().enumerate() {
+        if !matches!(byte, b'&' | b'<' | b'>' | b'"' | b'\n' | b'\t' | b'\r') {
+            continue;
+        }
+        text.push_str(&content[plain..at]);
+        plain = at + 1;
+        match byte {
+            b'&' => text.push_str("&amp;"),
+            b'<' => text.push_str("&lt;"),
+            b'>' if quote.is_none() && text.ends_with("]]") => text.push_str("&gt;"),
+            b'"' if quote == Some('"') => text.push_str("&quot;"),
+            b'\n' | b'\t' if quote.is_some() => text.push_str(&format!("&#{byte};")),
+            b'\r' => text.push_str("&#13;"),
+            _ => plain = at,
         }
     }
+    text.push_str(&content[plain..]);
 }

@@ -18,6 +18,15 @@ pub(super) fn within(errors: [f64; 4], tolerance: f64) -> bool {
     if e1.abs() > 5.0 * tolerance || e2.abs() > 5.0 * tolerance {
         return false;
     }
+    // Mostly the middle tells, or the coefficients of the two halves do.
+    let middle = (e0 + 3.0 * (e1 + e2) + e3) / 8.0;
+    if middle.abs() > tolerance {
+        return false;
+    }
+    let halves = [(e0 + e1) / 2.0, (e0 + 2.0 * e1 + e2) / 4.0, (e1 + 2.0 * e2 + e3) / 4.0, (e2 + e3) / 2.0];
+    if halves.iter().all(|coefficient| coefficient.abs() <= tolerance) {
+        return true;
+    }
     extremes(errors).iter().flatten().all(|u| value(errors, *u).abs() <= tolerance)
 }
 
