@@ -223,6 +223,19 @@ fn numbers_for_single_precision_lead_where_absolute_ones_would() {
 }
 
 #[test]
+fn curves_keep_the_control_points_that_single_precision_reads() {
+    for data in [
+        "M206.169,94.16c10.838,63.003,113.822,46.345,99.03-17.197C291.935,19.983,202.567,35.755,206.169,94.16",
+        "M108.579,519.975c-14.229,2.202-22.238,15.039-34.1,21.558c-11.178,6.665-15.454-2.134-16.461-3.92c-1.752-0.799-1.605,\
+         0.744-4.309-1.979c-10.362-16.354,10.797-28.308,21.815-36.432C90.87,496.1,100.487,509.404,108.579,519.975z",
+    ] {
+        let path = Path::parse_single(data).expect("a path");
+        let text = path.write(4e-4, Keep { single: true, curves: true, stroke: true, ..Keep::default() });
+        assert_eq!(Path::parse_single(&text), Some(path), "{text}");
+    }
+}
+
+#[test]
 fn fills_lose_what_closing_draws_anyway() {
     for (data, filled, stroked) in [
         ("M1 1H9V9H1Z", "m1 1h8v8H1", "m1 1h8v8H1z"),

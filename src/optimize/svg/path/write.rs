@@ -19,6 +19,10 @@ const WAITING: usize = 1 << 16;
 /// What it costs to end apart from where the subpath began, and be closed by a line of no true direction.
 const APART: u32 = 1000;
 
+/// What it costs to write control points that single precision does not read as those of the source: where rasterisers divide a
+/// curve may jump at the last bit.
+const BENT: u32 = 4;
+
 /// A state dearer than the best by this much cannot catch up by a letter and a separator.
 const LAG: u32 = 3;
 
@@ -139,13 +143,16 @@ impl Draft {
         Self { node, state: next }
     }
 
+    /// What a reader of single precision has for a number, from where it starts if that is relative.
+    fn read(&self, from: f64, number: Decimal) -> f64 {
+        let relative = self.node.letter.is_ascii_lowercase();
+        super::single(if relative { from } else { 0.0 } + super::single(number.value()))
+    }
+
     /// Where a reader of single precision arrives, and whether relative numbers say so, by axes.
     fn arrives(&self) -> (Point, [bool; 2]) {
         let Node { letter, count, numbers, .. } = self.node;
         let relative = letter.is_ascii_lowercase();
-        let read = |from: f64, number: Decimal| {
-            super::single(if relative { from } else { 0.0 } + super::single(number.value()))
-        };
         let (from, count) = (self.state.seen, usize::from(count));
         let (x, y) = match letter.to_ascii_lowercase() {
             b'z' => return (self.state.began, [false; 2]),
@@ -153,8 +160,23 @@ impl Draft {
             b'v' => (None, Some(numbers[0])),
             _ => (Some(numbers[count - 2]), Some(numbers[count - 1])),
         };
-        let at = Point::new(x.map_or(from.x, |x| read(from.x, x)), y.map_or(from.y, |y| read(from.y, y)));
+        let at = Point::new(x.map_or(from.x, |x| self.read(from.x, x)), y.map_or(from.y, |y| self.read(from.y, y)));
         (at, [x, y].map(|said| relative && said.is_some()))
+    }
+
+    /// Whether it draws `segment` with other control points than those of the source, as single precision has both.
+    fn bends(&self, segment: Segment) -> bool {
+        let count = usize::from(self.node.count);
+        let controls = match (segment, count) {
+            (Segment::Cubic(first, second, _), 6) => [Some(first), Some(second)],
+            (Segment::Cubic(_, control, _) | Segment::Quad(control, _), 4) => [Some(control), None],
+            _ => [None; 2],
+        };
+        let written = self.node.numbers.as_chunks().0;
+        controls.into_iter().flatten().zip(written).any(|(control, &[x, y])| {
+            let from = self.state.seen;
+            (self.read(from.x, x), self.read(from.y, y)) != (super::single(control.x), super::single(control.y))
+        })
     }
 
     pub(super) fn push(&mut self, number: Decimal) {
@@ -261,7 +283,7 @@ impl Writer {
         let (seen, relative) = draft.arrives();
         let starts = matches!(draft.node.letter, b'm' | b'M');
         if self.keep.single {
-            let truth = self.steps[to - 1].to;
+            let Step { to: truth, segment, .. } = self.steps[to - 1];
             // Where the source itself arrives, or an absolute command would.
             let meant = |truth: f64, read: f64| {
                 let first = self.grid.nearest(truth);
@@ -271,6 +293,9 @@ impl Writer {
             };
             if relative[0] && !meant(truth.x, seen.x) || relative[1] && !meant(truth.y, seen.y) {
                 return;
+            }
+            if draft.bends(segment) {
+                draft.state.cost += BENT;
             }
             draft.state.at = seen;
             if starts {
