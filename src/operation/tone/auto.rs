@@ -3,13 +3,17 @@
 //! White and exposure are judged by linear models over features of the distribution of colours, fitted by ridge regression
 //! on photographs that were darkened, lightened, tinted and flattened at random. A model knows what photographs are mostly
 //! like, which gray world and white patch do not; what it says within the spread of good photographs is ignored.
+//!
+//! Light that is lacking is given to each channel, with a shoulder, so that lights fade to white as on film. Light too much is
+//! taken from pixels whole, by their luminance: where a channel has been clipped the others are too strong beside it already,
+//! and curves channel by channel would turn skies orange.
 
 use super::white::daylight;
 use crate::{
     operation::{
         shoulder::Shoulder,
         stops::{exp2, log2},
-        survey::{EXPOSURE_FEATURES, Survey, linear, peak},
+        survey::{EXPOSURE_FEATURES, Survey, linear, luma, peak},
     },
     picture::transfer,
 };
@@ -46,18 +50,13 @@ impl Balance {
         Self { ends: ends(&exposed.seen(survey)), ..exposed }
     }
 
-    /// Linear light of a channel to linear light.
-    pub(super) fn at(&self, channel: usize, light: f64) -> f64 {
-        let light = self.exposed(self.balanced(channel, light));
-        let [black, white] = self.ends;
-        if self.ends == Self::NONE.ends {
-            return light;
-        }
-        transfer::decode(((transfer::encode(light) - black) / (white - black)).clamp(0.0, 1.0))
+    /// Whether there is too much light, so that `exposed` is for luminance; else it is for each channel.
+    pub(super) fn lowers(&self) -> bool {
+        self.gain < 1.0
     }
 
     /// Without the cast; what is clipped has none, and stays white.
-    fn balanced(&self, channel: usize, light: f64) -> f64 {
+    pub(super) fn balanced(&self, channel: usize, light: f64) -> f64 {
         let gain = self.white[channel];
         if gain > 1.0 {
             return Shoulder { knee: 0.75, white: gain }.at(light * gain);
@@ -66,22 +65,36 @@ impl Balance {
         gain * light / (1.0 - (1.0 - gain) * share * share)
     }
 
-    /// Less exposure leaves white where it is, for a white ground not to turn gray.
-    fn exposed(&self, light: f64) -> f64 {
-        if self.gain >= 1.0 {
+    /// With more or less light. White stays where it is, for a white ground not to turn gray.
+    pub(super) fn exposed(&self, light: f64) -> f64 {
+        if !self.lowers() {
             return self.shoulder.at(light * self.gain);
         }
         let light = self.shoulder.at(light).min(1.0);
         self.gain * light / (1.0 - (1.0 - self.gain) * light * light)
     }
 
+    /// With the ends of the scale used: of channels, or of luminance as `exposed`.
+    pub(super) fn ended(&self, light: f64) -> f64 {
+        if self.ends == Self::NONE.ends {
+            return light;
+        }
+        let [black, white] = self.ends;
+        transfer::decode(((transfer::encode(light) - black) / (white - black)).clamp(0.0, 1.0))
+    }
+
     /// The picture so far, without its ends.
     fn seen(&self, survey: &Survey) -> Survey {
-        let code = |code: f32, channel: usize| {
-            let light = self.exposed(self.balanced(channel, linear(code).into()));
-            f32::from(transfer::sixteen_of_linear()[(light.clamp(0.0, 1.0) * 65_535.0 + 0.5) as usize]) / 65_535.0
-        };
-        survey.map(|[r, g, b]| [code(r, 0), code(g, 1), code(b, 2)])
+        survey.map(|codes| {
+            let balanced = [0, 1, 2].map(|channel| self.balanced(channel, linear(codes[channel]).into()));
+            let exposed = match luma(balanced.map(|light| light as f32)).into() {
+                _ if !self.lowers() => balanced.map(|light| self.exposed(light)),
+                luma => balanced.map(|light| light * self.exposed(luma) / f64::max(luma, 1e-9)),
+            };
+            exposed.map(|light| {
+                f32::from(transfer::sixteen_of_linear()[(light.clamp(0.0, 1.0) * 65_535.0 + 0.5) as usize]) / 65_535.0
+            })
+        })
     }
 
     fn lights(&self, code: [f32; 3]) -> f32 {

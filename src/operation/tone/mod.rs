@@ -1,17 +1,19 @@
 //! Exposure, contrast, colour: by itself and by numbers.
 //!
-//! In linear light, but for curves, which run over lightness. First the balance that `auto` finds, channel by channel; then
-//! exposure and warmth, which are gains; then one gain a pixel for shadows and highlights (taken from its surroundings, so
-//! that detail in them stays) and for contrast (taken from itself); then saturation, around luminance. What then lies
-//! outside of sRGB is mixed with gray of its luminance until it fits, so that hues stay.
+//! In linear light, but for curves, which run over lightness. First the balance that `auto` finds; then exposure and warmth,
+//! which are gains; then one gain a pixel for shadows and highlights (taken from its surroundings, so that detail in them
+//! stays) and for contrast (taken from itself); then saturation, around luminance. What then lies outside of sRGB is mixed
+//! with gray of its luminance until it fits, so that hues stay.
 
 mod auto;
 mod curve;
+mod gains;
 #[cfg(test)]
 mod tests;
 mod white;
 
 use auto::Balance;
+use gains::Gains;
 
 use super::{
     Apply, Operation,
@@ -23,7 +25,7 @@ use super::{
 use crate::{
     control::Run,
     error::Result,
-    picture::{Layout, Picture, transfer},
+    picture::{Layout, Picture},
 };
 
 /// Tone adjustments; each number is 0 for no change.
@@ -71,8 +73,6 @@ impl Operation for Tone {
     }
 }
 
-/// Steps of the tables of gains, over the square root of luminance.
-const STEPS: usize = 1024;
 /// What is smoothed away of the square root of luminance.
 const TOLERANCE: f32 = 0.1;
 /// Of `auto`: how much of what stands out of its surroundings is added, and of saturation to gray.
@@ -86,6 +86,8 @@ const FLOOR: f32 = 0.002;
 struct Toned {
     tone: Tone,
     decoding: Decoding,
+    /// What is done to decoded pixels first, by luminance and then by channels.
+    lowering: Option<(Gains, [f32; 3])>,
     own: Gains,
     surroundings: Gains,
 }
@@ -95,14 +97,28 @@ impl Toned {
         let part = |number: i8| f64::from(number) / 100.0;
         let exposure = exp2(3.0 * part(tone.exposure));
         let warm = if layout.channels.is_gray() { [1.0; 3] } else { white::daylight(80.0 * part(tone.warmth)) };
+        let then = warm.map(|warm| warm * exposure);
+        let lowers = balance.lowers();
+        let decoded = |channel: usize, light: f64| match balance.balanced(channel, light) {
+            light if lowers => light,
+            light => balance.ended(balance.exposed(light)) * then[channel],
+        };
         Self {
             tone,
-            decoding: Decoding::new(layout, |channel, light| balance.at(channel, light) * exposure * warm[channel]),
-            own: Gains::new(|l| curve::contrast(l, part(tone.contrast))),
-            surroundings: Gains::new(|l| {
+            decoding: Decoding::new(layout, decoded),
+            lowering: lowers
+                .then(|| (Gains::new(|light| balance.ended(balance.exposed(light))), then.map(|gain| gain as f32))),
+            own: Gains::of_lightness(|l| curve::contrast(l, part(tone.contrast))),
+            surroundings: Gains::of_lightness(|l| {
                 curve::shadows(curve::highlights(l, part(tone.highlights)), part(tone.shadows))
             }),
         }
+    }
+
+    fn lowered(&self, pixel: [f32; 3]) -> [f32; 3] {
+        let Some((gains, [r, g, b])) = &self.lowering else { return pixel };
+        let gain = gains.at(root(pixel));
+        [pixel[0] * gain * r, pixel[1] * gain * g, pixel[2] * gain * b]
     }
 
     fn surroundings(&self, picture: &Picture, run: Run<'_>) -> Result<Option<Base>> {
@@ -110,7 +126,8 @@ impl Toned {
             return Ok(None);
         }
         let mut reduced = Reduced::new(picture.width() as usize, picture.height() as usize);
-        self.decoding.rows(picture, 1, run, |y, row| reduced.add(y, row.iter().map(|&light| root(light))))?;
+        self.decoding
+            .rows(picture, 1, run, |y, row| reduced.add(y, row.iter().map(|&light| root(self.lowered(light)))))?;
         reduced.filtered(TOLERANCE, run).map(Some)
     }
 
@@ -183,6 +200,7 @@ impl Apply for Toned {
         let base = self.surroundings(&picture, run)?;
         let (mut own, mut lines, mut around) = (Vec::new(), Vec::new(), Vec::new());
         self.decoding.recoloured(picture, run, |y, row| {
+            row.iter_mut().for_each(|pixel| *pixel = self.lowered(*pixel));
             own.clear();
             own.extend(row.iter().map(|&pixel| root(pixel)));
             match &base {
@@ -193,26 +211,5 @@ impl Apply for Toned {
                 *pixel = self.pixel(*pixel, own, around);
             }
         })
-    }
-}
-
-/// Gains of light that a curve over lightness stands for.
-struct Gains(Vec<f32>);
-
-impl Gains {
-    fn new(curve: impl Fn(f64) -> f64) -> Self {
-        let gain = |step: usize| {
-            let root = step.max(1) as f64 / STEPS as f64;
-            let lightness = transfer::root(root * root, 3);
-            ((curve(lightness) / lightness).powi(3)) as f32
-        };
-        Self((0..=STEPS).map(gain).collect())
-    }
-
-    /// By the square root of luminance.
-    fn at(&self, root: f32) -> f32 {
-        let place = root.clamp(0.0, 1.0) * STEPS as f32;
-        let index = (place as usize).min(STEPS - 1);
-        self.0[index] + (self.0[index + 1] - self.0[index]) * (place - index as f32)
     }
 }

@@ -2,7 +2,7 @@ use super::*;
 use crate::{
     control::Unattended,
     limits::Limits,
-    picture::{Channels, Samples},
+    picture::{Channels, Samples, transfer},
 };
 
 const SIDE: usize = 96;
@@ -142,6 +142,21 @@ fn auto_clips_hardly_anything_and_keeps_a_white_ground_white() {
         let clipped = pairs.clone().filter(|(before, after)| !clips(before) && clips(after)).count();
         assert!(clipped * 200 <= SIDE * SIDE, "{stops}: {clipped}");
         assert!(pairs.filter(|(before, _)| **before == [255; 3]).all(|(_, after)| after.iter().all(|&v| v >= 250)));
+    }
+}
+
+#[test]
+fn auto_takes_light_from_pixels_whole_so_that_clipped_ones_get_no_stronger_colours() {
+    let pale = scene(|code, _| transfer::encode(transfer::decode(0.35 + 0.6 * code) * 2.8));
+    let after = itself(Tone { auto: true, ..Tone::default() }, &pale);
+    assert!(mean(&after) < mean(&pale) - 60.0, "{} became {}", mean(&pale), mean(&after));
+    let colour = |pixel: &[u8]| {
+        let light = [0, 1, 2].map(|c| transfer::decode(f64::from(pixel[c]) / 255.0));
+        1.0 - light.into_iter().fold(1.0, f64::min) / light.into_iter().fold(1e-9, f64::max)
+    };
+    let pairs = pale.eight().unwrap().chunks(3).zip(after.eight().unwrap().chunks(3));
+    for (before, after) in pairs.filter(|(before, _)| before.contains(&255)) {
+        assert!(colour(after) < colour(before) + 0.1, "{before:?} became {after:?}");
     }
 }
 
