@@ -4,9 +4,9 @@
 //! fitted by ridge regression on photographs that were darkened, lightened, tinted and flattened at random. What either says
 //! within the spread of good photographs is ignored.
 //!
-//! Light that is lacking is given to each channel, with a shoulder, so that lights fade to white as on film. Light too much is
-//! taken from pixels whole, by their luminance: where a channel has been clipped the others are too strong beside it already,
-//! and curves channel by channel would turn skies orange.
+//! Light that is lacking is given to each channel, with a shoulder, so that lights fade to white as on film. Too much light is
+//! taken from all channels of a pixel alike, by its luminance: where one has been clipped the others are too strong beside it
+//! already, and curves channel by channel would turn skies orange.
 
 use super::white::daylight;
 use crate::{
