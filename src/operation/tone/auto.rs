@@ -22,7 +22,7 @@ use crate::{
 const LIGHTEST: f64 = 0.9975;
 const DARKEST: f64 = 0.001;
 
-/// What is done to each channel, in this order.
+/// What is done to light, in this order.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Balance {
     /// Gains of linear light against the cast.
@@ -86,10 +86,12 @@ impl Balance {
     /// The picture so far, without its ends.
     fn seen(&self, survey: &Survey) -> Survey {
         survey.map(|codes| {
-            let balanced = [0, 1, 2].map(|channel| self.balanced(channel, linear(codes[channel]).into()));
-            let exposed = match luma(balanced.map(|light| light as f32)).into() {
-                _ if !self.lowers() => balanced.map(|light| self.exposed(light)),
-                luma => balanced.map(|light| light * self.exposed(luma) / f64::max(luma, 1e-9)),
+            let untinted = self.untinted(codes);
+            let exposed = if self.lowers() {
+                let luma = f64::from(luma(untinted.map(|light| light as f32)));
+                untinted.map(|light| light * self.exposed(luma) / luma.max(1e-9))
+            } else {
+                untinted.map(|light| self.exposed(light))
             };
             exposed.map(|light| {
                 f32::from(transfer::sixteen_of_linear()[(light.clamp(0.0, 1.0) * 65_535.0 + 0.5) as usize]) / 65_535.0
@@ -97,9 +99,13 @@ impl Balance {
         })
     }
 
-    fn lights(&self, code: [f32; 3]) -> f32 {
-        let [r, g, b] = code.map(|code| f64::from(linear(code)));
-        peak([self.balanced(0, r), self.balanced(1, g), self.balanced(2, b)].map(|light| light as f32))
+    /// Linear light of codes, without the cast.
+    fn untinted(&self, codes: [f32; 3]) -> [f64; 3] {
+        [0, 1, 2].map(|channel| self.balanced(channel, linear(codes[channel]).into()))
+    }
+
+    fn lights(&self, codes: [f32; 3]) -> f32 {
+        peak(self.untinted(codes).map(|light| light as f32))
     }
 }
 

@@ -99,15 +99,15 @@ impl Toned {
         let warm = if layout.channels.is_gray() { [1.0; 3] } else { white::daylight(80.0 * part(tone.warmth)) };
         let then = warm.map(|warm| warm * exposure);
         let lowers = balance.lowers();
-        let decoded = |channel: usize, light: f64| match balance.balanced(channel, light) {
-            light if lowers => light,
-            light => balance.ended(balance.exposed(light)) * then[channel],
+        let lit = |light: f64| balance.ended(balance.exposed(light));
+        let decoded = |channel: usize, light: f64| {
+            let light = balance.balanced(channel, light);
+            if lowers { light } else { lit(light) * then[channel] }
         };
         Self {
             tone,
             decoding: Decoding::new(layout, decoded),
-            lowering: lowers
-                .then(|| (Gains::new(|light| balance.ended(balance.exposed(light))), then.map(|gain| gain as f32))),
+            lowering: lowers.then(|| (Gains::new(lit), then.map(|gain| gain as f32))),
             own: Gains::of_lightness(|l| curve::contrast(l, part(tone.contrast))),
             surroundings: Gains::of_lightness(|l| {
                 curve::shadows(curve::highlights(l, part(tone.highlights)), part(tone.shadows))

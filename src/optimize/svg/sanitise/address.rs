@@ -63,11 +63,31 @@ const fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202F}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{AD}')
 }
 
+/// What values that run or load something have.
+const ACTIVE: [&str; 9] = [
+    "javascript:",
+    "vbscript:",
+    "livescript:",
+    "expression(",
+    "image-set(",
+    "@import",
+    "data:text/",
+    "data:application/x",
+    "src(",
+];
+
+/// One of these is in everything of [`ACTIVE`], in every `url()`, and begins every escape.
+const TELLING: [u8; 4] = *b"\\(:@";
+
+fn tells(value: &str) -> bool {
+    value.bytes().any(|byte| TELLING.contains(&byte))
+}
+
 /// Whether a value, of an attribute or in a style sheet, loads nothing from elsewhere and runs nothing. Documents in
 /// addresses are let through where they are cleaned, which is not here.
 pub(super) fn is_harmless_value(value: &str) -> bool {
-    // Path data, of which there is most, have none of what everything below has one of.
-    if !value.bytes().any(|byte| matches!(byte, b'\\' | b'(' | b':' | b'@')) {
+    // Path data, of which there is most, have no such character.
+    if !tells(value) {
         return true;
     }
     let value = unescaped(value);
@@ -77,19 +97,7 @@ pub(super) fn is_harmless_value(value: &str) -> bool {
     }
     let lower: String =
         value.chars().filter(|c| !c.is_whitespace() && !c.is_control()).collect::<String>().to_ascii_lowercase();
-    ![
-        "javascript:",
-        "vbscript:",
-        "livescript:",
-        "expression(",
-        "image-set(",
-        "@import",
-        "data:text/",
-        "data:application/x",
-        "src(",
-    ]
-    .iter()
-    .any(|bad| lower.contains(bad))
+    !ACTIVE.iter().any(|bad| lower.contains(bad))
 }
 
 /// Without the escapes of CSS, `\75 rl(` for `url(`.
@@ -138,6 +146,11 @@ mod tests {
         for (address, expected) in cases {
             assert_eq!(Address::read(address), expected, "{address:?}");
         }
+    }
+
+    #[test]
+    fn nothing_active_goes_without_what_tells() {
+        assert!(ACTIVE.iter().all(|active| tells(active)));
     }
 
     #[test]
