@@ -20,7 +20,8 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let request = REQUESTS[usize::from(which) % REQUESTS.len()];
     let request = Request::from_json(request.as_bytes()).expect("the requests above are valid");
     let mut limits = limits();
-    limits.frame_pixels = 1 << 10;
+    // A result is read again.
+    (limits.frame_pixels, limits.result_pixels) = (1 << 10, 1 << 10);
     let engine = Engine::new().with_limits(limits);
     let process = |bytes| engine.process(Input { bytes, name: None }, &request, &Unattended);
     let png = matches!(sniff(bytes), Some(Format::Png | Format::Apng)).then(|| mended(bytes));
