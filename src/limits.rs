@@ -28,8 +28,8 @@ pub struct Limits {
     pub svg_attributes: u64,
     /// Bytes of one attribute of an SVG that is no link; 8 MiB.
     pub svg_attribute_bytes: u64,
-    /// Bytes that an SVG comes to when all that refers to other elements is replaced by them, with 256 for each element;
-    /// 64 MiB.
+    /// Bytes that an SVG comes to when all that refers to other elements is replaced by them and arcs by curves, with 256
+    /// for each element; 64 MiB.
     pub svg_expanded_bytes: u64,
     /// Elements of an SVG within one another, references followed; 256.
     pub svg_depth: u64,

@@ -211,7 +211,15 @@ fn what_would_take_too_much_is_refused_with_its_number() {
         "g ".repeat(20),
         "<g>".repeat(200) + "<path/>" + &"</g>".repeat(200)
     );
+    let circles = "<circle r='1e37' stroke='red'/>".repeat(100);
+    let fonts = "<svg viewBox='0 0 1e9 1' width='1e9em' font-size='1e9em'>".repeat(3)
+        + "<ellipse rx='50%' ry='1e9em'/><rect rx='1e9%' width='1' height='1'/>"
+        + &"</svg>".repeat(3);
     let cases = [
+        (document("<path d='M1 1A1 1 0 0 1 9 1e30z'/>"), "SVG bytes, references followed is"),
+        (document("<path d='M1 1h1e30a1e30 1e30 0 0 1 9 9z'/>"), "SVG bytes, references followed is"),
+        (document(&circles), "SVG bytes, references followed is"),
+        (document(&fonts), "SVG bytes, references followed is"),
         (deep, "depth of SVG elements is 257"),
         (document(&attributes), "attributes of one SVG element is 1001"),
         (document(&(uses + "<use href='#g8'/>")), "SVG bytes, references followed is"),

@@ -9,6 +9,8 @@ mod codec;
 #[cfg(feature = "svg")]
 mod cost;
 #[cfg(feature = "svg")]
+mod curves;
+#[cfg(feature = "svg")]
 mod draw;
 #[cfg(feature = "svg")]
 mod embedded;

@@ -1,15 +1,23 @@
 //! How much a document grows when its references are followed, found without following any twice.
 //!
-//! What draws it copies what `use` names, and for every shape the patterns, masks and markers on it. A small document can
-//! be made to grow without bound by that, or without end where a reference leads back to where it began.
+//! What draws it copies what `use` names, and for every shape the patterns, masks and markers on it, and replaces arcs by
+//! curves. A small document can be made to grow without bound by that, or without end where a reference leads back to
+//! where it began.
 
 use std::collections::BTreeMap;
 
 use roxmltree::{Document, Node};
 
-use super::{address::urls, damaged, style::Style};
+use super::{
+    address::urls,
+    curves::{self, Reach},
+    damaged,
+    style::Style,
+};
 use crate::{control::Run, error::Result, limits::within};
 
+/// What `svg_expanded_bytes` limits.
+const EXPANDED: &str = "SVG bytes, references followed";
 /// Bytes that count for an element beside its own.
 const ELEMENT: u64 = 256;
 /// Bytes that count for one of text, which becomes outlines.
@@ -28,8 +36,11 @@ pub(super) fn check(document: &Document<'_>, run: Run<'_>) -> Result<()> {
     let ids = root.descendants().filter_map(|node| Some((node.attribute("id")?, node)));
     let mut ids: Vec<_> = ids.collect();
     ids.reverse(); // Of two with the same name the first counts.
-    let mut walk = Walk { style, ids: ids.into_iter().collect(), known: BTreeMap::new(), run, seen: 0 };
-    walk.measured(root, Inherited::default(), 1).map(drop)
+    let ids = ids.into_iter().collect();
+    let mut walk = Walk { style, ids, known: BTreeMap::new(), reach: Reach::default(), run, seen: 0 };
+    let weight = walk.measured(root, Inherited::default(), 1)?;
+    let relative = weight.relative.saturating_mul(walk.reach.bytes(weight.growth()));
+    within(EXPANDED, weight.bytes.saturating_add(relative), run.limits.svg_expanded_bytes)
 }
 
 /// What a part of a document comes to.
@@ -38,14 +49,25 @@ struct Weight {
     bytes: u64,
     shapes: u64,
     vertices: u64,
+    /// Ellipses whose radius is relative to a font or a viewport.
+    relative: u64,
+    /// How many times longer its own font or viewport makes a relative length, and those within it at most.
+    times: f64,
+    times_within: f64,
     depth: u64,
 }
 
 impl Weight {
+    fn growth(self) -> f64 {
+        self.times.max(1.0) * self.times_within.max(1.0)
+    }
+
     fn add(&mut self, other: Self) {
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.shapes = self.shapes.saturating_add(other.shapes);
         self.vertices = self.vertices.saturating_add(other.vertices);
+        self.relative = self.relative.saturating_add(other.relative);
+        self.times_within = self.times_within.max(other.growth());
         self.depth = self.depth.max(other.depth + 1);
     }
 }
@@ -70,6 +92,7 @@ struct Walk<'a, 'input> {
     ids: BTreeMap<&'a str, Node<'a, 'input>>,
     /// What has been referred to; `None` while it is being measured.
     known: BTreeMap<u32, Option<Weight>>,
+    reach: Reach,
     run: Run<'a>,
     seen: u32,
 }
@@ -86,7 +109,7 @@ impl<'a, 'input> Walk<'a, 'input> {
         for child in node.children().filter(Node::is_element) {
             weight.add(self.measured(child, inherited, depth + 1)?);
         }
-        within("SVG bytes, references followed", weight.bytes, self.run.limits.svg_expanded_bytes)?;
+        within(EXPANDED, weight.bytes, self.run.limits.svg_expanded_bytes)?;
         Ok(weight)
     }
 
@@ -113,11 +136,16 @@ impl<'a, 'input> Walk<'a, 'input> {
             self.property(property, value, inherited, &mut weight, depth)?;
         }
         let own = match name {
-            "path" => Weight { shapes: 1, vertices: vertices(node.attribute("d")), ..Weight::default() },
-            "polyline" | "polygon" => {
-                Weight { shapes: 1, vertices: vertices(node.attribute("points")), ..Weight::default() }
+            "path" => {
+                let data = node.attribute("d").unwrap_or_default();
+                Weight { shapes: 1, vertices: vertices(data), bytes: curves::arcs(data), ..Weight::default() }
             }
-            "rect" | "circle" | "ellipse" | "line" | "image" => Weight { shapes: 1, vertices: 8, ..Weight::default() },
+            "polyline" | "polygon" => {
+                let points = node.attribute("points").unwrap_or_default();
+                Weight { shapes: 1, vertices: vertices(points), ..Weight::default() }
+            }
+            "rect" | "circle" | "ellipse" => self.rounded(node),
+            "line" | "image" => Weight { shapes: 1, vertices: 8, ..Weight::default() },
             "text" | "tspan" | "textPath" | "tref" => {
                 let text = node.children().filter_map(|child| child.text()).map(|text| text.len() as u64);
                 Weight { shapes: 1, bytes: text.sum::<u64>().saturating_mul(TEXT), ..Weight::default() }
@@ -126,6 +154,18 @@ impl<'a, 'input> Walk<'a, 'input> {
         };
         weight.add(Weight { bytes: own.bytes.saturating_add(inherited.on(own)), ..own });
         Ok(weight)
+    }
+
+    /// A shape that has arcs where it has a radius.
+    fn rounded(&mut self, node: Node<'a, 'input>) -> Weight {
+        let mut weight = Weight { shapes: 1, vertices: 8, ..Weight::default() };
+        for radius in ["r", "rx", "ry"].into_iter().filter_map(|name| node.attribute(name)) {
+            match self.reach.ellipse(radius) {
+                Some(bytes) => weight.bytes = weight.bytes.saturating_add(bytes),
+                None => weight.relative += 1,
+            }
+        }
+        weight
     }
 
     /// What a property brings: more to be inherited, or more to this very element.
@@ -138,6 +178,7 @@ impl<'a, 'input> Walk<'a, 'input> {
         depth: u64,
     ) -> Result<()> {
         weight.bytes = weight.bytes.saturating_add(value.len() as u64);
+        weight.times = weight.times.max(self.reach.property(name, value));
         let mut referred = 0u64;
         let inherits = matches!(name, "fill" | "stroke") || name.starts_with("marker");
         for id in urls(value).into_iter().filter_map(|url| url.strip_prefix('#')) {
@@ -186,8 +227,8 @@ fn follows_links(name: &str) -> bool {
 }
 
 /// A bound on the vertices in path data or points.
-fn vertices(data: Option<&str>) -> u64 {
-    data.map_or(0, |data| data.len() as u64 / 3 + 1)
+fn vertices(data: &str) -> u64 {
+    data.len() as u64 / 3 + 1
 }
 
 /// The beginning of a name, for an error.
