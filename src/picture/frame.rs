@@ -88,6 +88,42 @@ impl Frames for Still<'_> {
     }
 }
 
+/// Pictures in memory as a source of frames, each shown for a fifteenth of a second, seven times over.
+#[cfg(test)]
+pub(crate) struct Shown {
+    pub(crate) pictures: Vec<Picture>,
+    next: usize,
+}
+
+#[cfg(test)]
+impl Shown {
+    pub(crate) fn new(pictures: Vec<Picture>) -> Self {
+        Self { pictures, next: 0 }
+    }
+}
+
+#[cfg(test)]
+impl Frames for Shown {
+    fn layout(&self) -> Layout {
+        self.pictures[0].layout()
+    }
+
+    fn plays(&self) -> Plays {
+        Plays::Times(NonZeroU32::new(7).unwrap())
+    }
+
+    fn next(&mut self, _: Run<'_>) -> Result<Option<Frame<'_>>> {
+        self.next += 1;
+        let delay = Delay { numerator: 4000, denominator: NonZeroU32::new(60).unwrap() };
+        Ok(self.pictures.get(self.next - 1).map(|picture| Frame { picture: Cow::Borrowed(picture), delay }))
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        self.next = 0;
+        Ok(())
+    }
+}
+
 impl From<Picture> for Cow<'_, Picture> {
     fn from(picture: Picture) -> Self {
         Cow::Owned(picture)

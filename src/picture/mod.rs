@@ -8,6 +8,8 @@ mod pixels;
 pub(crate) mod transfer;
 
 pub use colour::{Converted, ToSrgb, srgb_profile, to_srgb};
+#[cfg(test)]
+pub(crate) use frame::Shown;
 pub use frame::{Delay, Frame, Frames, Plays, Still};
 pub use layout::{Channels, Depth, Layout, Orientation};
 pub use metadata::{Keep, Metadata, orientation_of_exif};

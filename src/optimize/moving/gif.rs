@@ -3,7 +3,7 @@
 use super::{
     Moving, Scores, Viewed,
     clip::Clip,
-    quantised::{Quantised, has_many_colours},
+    quantised::{Palettes, Quantised, shared},
     viewed::compare,
 };
 use crate::{
@@ -13,6 +13,7 @@ use crate::{
     format::Format,
     optimize::{
         Goal, Optimised,
+        palette::Palette,
         search::{Aim, Trial, solve},
         shortfall,
     },
@@ -58,8 +59,8 @@ const COMPARED: u32 = 12;
 
 pub(super) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>) -> Result<Optimised> {
     let as_stored = task.stored.is_some();
-    let many = !as_stored && has_many_colours(frames, run)?;
-    let writer = Writer { task, run, many };
+    let shared = if as_stored { None } else { shared(frames, run)? };
+    let writer = Writer { task, run, shared };
     match task.goal {
         Goal::Lossless | Goal::Quality(100) => writer.finished(frames, 0.0),
         Goal::Quality(quality) => writer.finished(frames, loss(f64::from(quality) * FINEST / 100.0)),
@@ -92,8 +93,8 @@ fn trial<T>(knob: f64, scores: Scores, file: T) -> Trial<T> {
 struct Writer<'a> {
     task: &'a Moving<'a>,
     run: Run<'a>,
-    /// Frames have more colours than a table.
-    many: bool,
+    /// A palette, where frames have more colours than a table.
+    shared: Option<Palette>,
 }
 
 impl Writer<'_> {
@@ -105,8 +106,9 @@ impl Writer<'_> {
             None => Aim { slack: SLACK, trials: TRIALS[1], ..usual },
         };
         self.run.control.stage(Stage::Encode, 0.6);
+        let mut palettes = self.palettes();
         let found = solve(aim, |knob| {
-            let file = self.written(frames, loss(knob))?;
+            let file = self.written(frames, loss(knob), palettes.as_mut())?;
             let scores = self.scores(frames, &file)?;
             Ok(trial(knob, scores, (file, scores.mean)))
         })?;
@@ -128,22 +130,28 @@ impl Writer<'_> {
             return Ok(None);
         }
         let viewed = Viewed::new(&mut clip, count, COMPARED, self.run)?;
+        let mut palettes = self.palettes();
         let found = solve(aim, |knob| {
-            let file = self.written(&mut clip, loss(knob))?;
+            let file = self.written(&mut clip, loss(knob), palettes.as_mut())?;
             Ok(trial(knob, viewed.score(&mut *self.decoded(&file)?, self.run)?, ()))
         })?;
         Ok(Some(found.knob))
     }
 
-    fn written(&self, frames: &mut dyn Frames, loss: f32) -> Result<Vec<u8>> {
+    /// For one way through the frames, or many.
+    fn palettes(&self) -> Option<Palettes> {
+        self.shared.clone().map(Palettes::new)
+    }
+
+    fn written(&self, frames: &mut dyn Frames, loss: f32, palettes: Option<&mut Palettes>) -> Result<Vec<u8>> {
         let options = EncodeOptions::Gif(GifOptions { loss });
-        match self.many {
-            true => {
-                let mut frames = Quantised::new(frames);
+        match palettes {
+            Some(palettes) => {
+                let mut frames = Quantised::new(frames, palettes);
                 frames.restart()?;
                 self.task.codecs.encode(&mut frames, &options, self.run)
             }
-            false => {
+            None => {
                 frames.restart()?;
                 self.task.codecs.encode(frames, &options, self.run)
             }
@@ -160,15 +168,15 @@ impl Writer<'_> {
 
     /// The whole with a loss that is not searched.
     fn finished(&self, frames: &mut dyn Frames, loss: f32) -> Result<Optimised> {
-        let bytes = self.written(frames, loss)?;
-        let score = if loss > 0.0 || self.many { self.scores(frames, &bytes)?.mean } else { 100.0 };
+        let bytes = self.written(frames, loss, self.palettes().as_mut())?;
+        let score = if loss > 0.0 || self.shared.is_some() { self.scores(frames, &bytes)?.mean } else { 100.0 };
         let warnings = self.too_many().filter(|_| loss <= 0.0).into_iter().collect();
         Ok(Optimised { bytes, score, warnings })
     }
 
     /// What to say of a file that should show the frames without loss.
     fn too_many(&self) -> Option<String> {
-        self.many.then(|| "a GIF frame holds 256 colours, and there were more".to_owned())
+        self.shared.is_some().then(|| "a GIF frame holds 256 colours, and there were more".to_owned())
     }
 
     /// The same frames in fewer bytes, if there are some. Larger files that were coded with loss have none to spare.

@@ -3,7 +3,7 @@
 use crate::{
     control::Run,
     error::Result,
-    optimize::palette::{Histogram, Palette, Remap, cluster, remap},
+    optimize::palette::{Counter, Histogram, Palette, Remap, cluster, remap_but},
     picture::{Channels, Depth, Frame, Frames, Layout, Picture, Plays, Samples},
 };
 
@@ -13,29 +13,84 @@ const MOST_COLOURS: usize = 255;
 const OPAQUE: u8 = 128;
 /// Half of the error is diffused: all of it shimmers.
 const HOW: Remap = Remap { dither: 0.5, tolerance: 0.0 };
+/// How many times its error where it was chosen a palette may have elsewhere, and the error that does not matter: a
+/// table of its own costs a frame 768 bytes.
+const SERVES: f32 = 1.1;
+const SAME: f32 = 4e-5;
 
-/// Whether some frame of a source has more colours than a table.
-pub(super) fn has_many_colours(frames: &mut dyn Frames, run: Run<'_>) -> Result<bool> {
+/// A palette for all frames; `None` where no frame has more colours than a table.
+pub(super) fn shared(frames: &mut dyn Frames, run: Run<'_>) -> Result<Option<Palette>> {
     frames.restart()?;
+    let (mut all, mut many) = (Counter::default(), false);
+    let mut before: Vec<u8> = Vec::new();
     while let Some(frame) = frames.next(run)? {
-        if Histogram::new(&bilevel(&frame.picture)?).distinct > MOST_COLOURS {
-            return Ok(true);
-        }
+        let picture = bilevel(&frame.picture)?;
+        many = many || Histogram::new(&picture).distinct > MOST_COLOURS;
+        all.add(changed(picture.eight().unwrap_or(&[]), &still(picture.eight().unwrap_or(&[]), &before)));
+        before = picture.eight().unwrap_or(&[]).to_vec();
     }
-    Ok(false)
+    many.then(|| cluster(&all.finish(), MOST_COLOURS, run)).transpose()
 }
 
-/// Frames of at most 255 colours and nothing translucent, each with a palette of its own. A pixel that has not changed
-/// keeps what it was drawn with.
+/// Which pixels are as they were.
+fn still(now: &[u8], then: &[u8]) -> Vec<bool> {
+    let then = then.chunks_exact(4).map(Some).chain(std::iter::repeat(None));
+    now.chunks_exact(4).zip(then).map(|(now, then)| Some(now) == then).collect()
+}
+
+fn changed(now: &[u8], still: &[bool]) -> impl Iterator<Item = [u8; 4]> {
+    now.as_chunks().0.iter().zip(still).filter(|(_, still)| !**still).map(|(&colour, _)| colour)
+}
+
+/// The palettes of frames that are drawn more than once.
+pub(super) struct Palettes {
+    shared: Palette,
+    /// Those of the first frames, each with its error where it was chosen.
+    known: Vec<(Palette, f32)>,
+}
+
+impl Palettes {
+    pub(super) fn new(shared: Palette) -> Self {
+        Self { shared, known: Vec::new() }
+    }
+
+    /// The palette of the frame `at`, in which the pixels that are not `still` have changed: that of the frame before
+    /// where it serves as well as where it was chosen, the one for all frames where that serves about as well as one of
+    /// its own.
+    fn of(&mut self, at: usize, now: &[u8], still: &[bool], run: Run<'_>) -> Result<&Palette> {
+        if at == self.known.len() {
+            let mut counter = Counter::default();
+            counter.add(changed(now, still));
+            let changed = counter.finish();
+            let serves = |palette: &Palette, error: f32| palette.error(&changed) <= SAME.max(error * SERVES);
+            let chosen = match self.known.last() {
+                Some((palette, error)) if serves(palette, *error) => (palette.clone(), *error),
+                _ => {
+                    let fresh = cluster(&changed, MOST_COLOURS, run)?;
+                    let error = fresh.error(&changed);
+                    (if serves(&self.shared, error) { self.shared.clone() } else { fresh }, error)
+                }
+            };
+            self.known.push(chosen);
+        }
+        Ok(&self.known[at].0)
+    }
+}
+
+/// Frames of at most 255 colours and nothing translucent: those of a palette for all frames or, where that serves badly, of
+/// one for what changes. A pixel that has not changed keeps what it was drawn with.
 pub(super) struct Quantised<'a> {
     frames: &'a mut dyn Frames,
-    /// The frame before, as it came and as it was drawn.
-    before: Option<(Vec<u8>, Vec<u8>, Palette)>,
+    palettes: &'a mut Palettes,
+    /// Frames drawn so far, and the last of them, as it came and as it was drawn.
+    drawn: usize,
+    source: Vec<u8>,
+    shown: Vec<u8>,
 }
 
 impl<'a> Quantised<'a> {
-    pub(super) fn new(frames: &'a mut dyn Frames) -> Self {
-        Self { frames, before: None }
+    pub(super) fn new(frames: &'a mut dyn Frames, palettes: &'a mut Palettes) -> Self {
+        Self { frames, palettes, drawn: 0, source: Vec::new(), shown: Vec::new() }
     }
 }
 
@@ -52,37 +107,27 @@ impl Frames for Quantised<'_> {
         let Some(Frame { picture, delay }) = self.frames.next(run)? else { return Ok(None) };
         let wanted = bilevel(&picture)?;
         let (width, height) = (wanted.width(), wanted.height());
-        let fresh = match &self.before {
-            Some((source, _, palette)) if !is_new(source, wanted.eight().unwrap_or(&[])) => palette.clone(),
-            _ => cluster(&Histogram::new(&wanted), MOST_COLOURS, run)?,
-        };
-        let drawn = remap(&wanted, &fresh, HOW, run)?.picture.into_channels(Channels::Rgba);
-        let (Samples::Eight(wanted), Samples::Eight(mut drawn)) = (wanted.into_samples(), drawn.into_samples()) else {
+        let now = wanted.eight().unwrap_or(&[]);
+        let still = still(now, &self.source);
+        let palette = self.palettes.of(self.drawn, now, &still, run)?;
+        let drawn = remap_but(&still, &wanted, palette, HOW, run)?.picture.into_channels(Channels::Rgba);
+        let (Samples::Eight(source), Samples::Eight(mut drawn)) = (wanted.into_samples(), drawn.into_samples()) else {
             return Ok(None);
         };
-        if let Some((source, shown, _)) = &self.before {
-            let before = source.chunks_exact(4).zip(shown.chunks_exact(4));
-            for ((now, drawn), (then, shown)) in wanted.chunks_exact(4).zip(drawn.chunks_exact_mut(4)).zip(before) {
-                if now == then {
-                    drawn.copy_from_slice(shown);
-                }
-            }
+        let pixels = drawn.chunks_exact_mut(4).zip(self.shown.chunks_exact(4));
+        for ((drawn, shown), _) in pixels.zip(&still).filter(|(_, still)| **still) {
+            drawn.copy_from_slice(shown);
         }
-        self.before = Some((wanted, drawn.clone(), fresh));
+        (self.source, self.shown) = (source, drawn.clone());
+        self.drawn += 1;
         let picture = Picture::new(width, height, Channels::Rgba, Samples::Eight(drawn))?;
         Ok(Some(Frame { picture: picture.into(), delay }))
     }
 
     fn restart(&mut self) -> Result<()> {
-        self.before = None;
+        (self.drawn, self.source, self.shown) = (0, Vec::new(), Vec::new());
         self.frames.restart()
     }
-}
-
-/// Whether so much has changed that the colours of the frame before may not do: an eighth of all pixels.
-fn is_new(before: &[u8], now: &[u8]) -> bool {
-    let changed = before.chunks_exact(4).zip(now.chunks_exact(4)).filter(|(one, other)| one != other).count();
-    changed * 8 > now.len() / 4
 }
 
 /// With pixels that are opaque or transparent.
@@ -99,4 +144,64 @@ fn bilevel(picture: &Picture) -> Result<Picture> {
         }
     }
     Picture::new(width, height, Channels::Rgba, Samples::Eight(samples))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{control::Unattended, limits::Limits, picture::Shown};
+
+    const SIDE: usize = 64;
+
+    /// A gradient of 4096 colours on which a square of a sixteenth of all pixels is of another colour.
+    fn frame(square: Option<[u8; 3]>) -> Picture {
+        let pixel = |at: usize| {
+            let (x, y) = (at % SIDE, at / SIDE);
+            let within = x < SIDE / 4 && y < SIDE / 4;
+            square.filter(|_| within).unwrap_or([x as u8 * 2, y as u8 * 2, 200])
+        };
+        let samples = (0..SIDE * SIDE).flat_map(pixel).collect();
+        Picture::new(SIDE as u32, SIDE as u32, Channels::Rgb, Samples::Eight(samples)).unwrap()
+    }
+
+    fn drawn(frames: &mut Quantised<'_>, run: Run<'_>) -> Vec<Vec<[u8; 4]>> {
+        let mut all = Vec::new();
+        frames.restart().unwrap();
+        while let Some(frame) = frames.next(run).unwrap() {
+            all.push(frame.picture.eight().unwrap().as_chunks().0.to_vec());
+        }
+        all
+    }
+
+    #[test]
+    fn what_appears_late_has_its_colour_and_what_stays_is_drawn_once() {
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        let squares = [None, Some([0; 3]), Some([255, 0, 0]), Some([255, 0, 0])];
+        let mut source = Shown::new(squares.map(frame).to_vec());
+        // One that has neither black nor red.
+        let gradient = cluster(&Histogram::new(&bilevel(&frame(None)).unwrap()), MOST_COLOURS, run).unwrap();
+        let mut palettes = Palettes::new(gradient);
+        let mut frames = Quantised::new(&mut source, &mut palettes);
+        let all = drawn(&mut frames, run);
+        assert!(drawn(&mut frames, run) == all, "a second way through");
+        for (at, (frame, square)) in all.iter().zip(squares).enumerate() {
+            let colour = square.map(|[r, g, b]| [r, g, b, 255]);
+            for (place, pixel) in frame.iter().enumerate() {
+                let within = place % SIDE < SIDE / 4 && place / SIDE < SIDE / 4;
+                let expected = colour.filter(|_| within).unwrap_or(all[0][place]);
+                assert_eq!(*pixel, expected, "{place} of frame {at}");
+            }
+        }
+        assert_eq!(palettes.known[2].0, palettes.known[3].0);
+    }
+
+    #[test]
+    fn a_palette_for_all_frames_is_asked_for_where_one_has_too_many_colours() {
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        let shared = |pictures| shared(&mut Shown::new(pictures), run).unwrap();
+        let plain = Picture::new(2, 1, Channels::Rgb, Samples::Eight(vec![1, 2, 3, 4, 5, 6])).unwrap();
+        assert_eq!(shared(vec![plain.clone(), plain]), None);
+        let palette = shared(vec![frame(None), frame(Some([0; 3]))]).unwrap();
+        assert!(palette.colours.len() <= MOST_COLOURS && palette.colours.contains(&[0, 0, 0, 255]));
+    }
 }

@@ -7,11 +7,25 @@ mod space;
 
 pub(crate) use cluster::cluster;
 pub(crate) use histogram::{Counter, Histogram, colours};
-pub(crate) use remap::{Remap, Remapped, Sequence, remap};
+pub(crate) use remap::{Remap, Remapped, Sequence, remap, remap_but};
+use space::{Points, point};
 
 /// At most 256 colours, red, green, blue and straight alpha in sRGB, no two alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Palette {
     /// The colours, in the order of their indices.
     pub colours: Vec<[u8; 4]>,
+}
+
+impl Palette {
+    /// The weighted mean of squared distances in Oklab from the colours of a picture to the nearest of these.
+    pub(crate) fn error(&self, histogram: &Histogram) -> f32 {
+        let index = Points::new(&self.colours.iter().map(|&colour| point(colour)).collect::<Vec<_>>());
+        let (mut error, mut total) = (0.0, 0.0);
+        for bin in &histogram.bins {
+            error += index.nearest(bin.point).1 * bin.weight;
+            total += bin.weight;
+        }
+        error / f32::max(total, f32::MIN_POSITIVE)
+    }
 }

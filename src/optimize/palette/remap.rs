@@ -32,19 +32,32 @@ pub(crate) struct Remapped {
 
 /// Draws an 8-bit picture with `palette`.
 pub(crate) fn remap(picture: &Picture, palette: &Palette, how: Remap, run: Run<'_>) -> Result<Remapped> {
+    remap_but(&[], picture, palette, how, run)
+}
+
+/// The same, but for pixels that are `still`: these are any colour, and their error goes nowhere.
+pub(crate) fn remap_but(
+    still: &[bool],
+    picture: &Picture,
+    palette: &Palette,
+    how: Remap,
+    run: Run<'_>,
+) -> Result<Remapped> {
     let (width, height) = (picture.width() as usize, picture.height() as usize);
     let mut pen = Pen::new(palette, how, width);
     let mut cache = Cache::new();
     let mut indices = Vec::with_capacity(width * height);
     let mut pixels = colours(picture);
     let mut row = Vec::with_capacity(width);
+    let mut rows_still = still.chunks(width);
     for y in 0..height {
         if y % 16 == 0 {
             run.check()?;
         }
         row.clear();
         row.extend(pixels.by_ref().take(width).map(|colour| cache.look_up(colour, &pen.index)));
-        pen.draw(&row, y == 0, &[]);
+        let kept: Vec<_> = rows_still.next().unwrap_or(&[]).iter().map(|still| still.then_some(0)).collect();
+        pen.draw(&row, y == 0, &kept);
         indices.extend_from_slice(&pen.above);
     }
     let picture = shown(palette, &indices, picture)?;

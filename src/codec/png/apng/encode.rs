@@ -153,7 +153,7 @@ impl File {
 
 #[cfg(test)]
 mod tests {
-    use std::{borrow::Cow, num::NonZeroU32};
+    use std::num::NonZeroU32;
 
     use super::{super::pixel::pixels, *};
     use crate::{
@@ -163,34 +163,8 @@ mod tests {
             header::ColourType,
             parts::Parts,
         },
-        picture::{Delay, Frame, Layout, Picture, Samples},
+        picture::{Delay, Picture, Samples, Shown},
     };
-
-    struct Shown {
-        pictures: Vec<Picture>,
-        next: usize,
-    }
-
-    impl Frames for Shown {
-        fn layout(&self) -> Layout {
-            self.pictures[0].layout()
-        }
-
-        fn plays(&self) -> Plays {
-            Plays::Times(NonZeroU32::new(7).unwrap())
-        }
-
-        fn next(&mut self, _: Run<'_>) -> Result<Option<Frame<'_>>> {
-            self.next += 1;
-            let delay = Delay { numerator: 4000, denominator: NonZeroU32::new(60).unwrap() };
-            Ok(self.pictures.get(self.next - 1).map(|picture| Frame { picture: Cow::Borrowed(picture), delay }))
-        }
-
-        fn restart(&mut self) -> Result<()> {
-            self.next = 0;
-            Ok(())
-        }
-    }
 
     /// Three pictures that differ in a square each; samples are made of noise by `sample`.
     fn shown(channels: Channels, sample: impl Fn(u8) -> u16, sixteen: bool) -> Shown {
@@ -211,7 +185,7 @@ mod tests {
             };
             Picture::new(24, 18, channels, samples).unwrap()
         };
-        Shown { pictures: (0..3).map(picture).collect(), next: 0 }
+        Shown::new((0..3).map(picture).collect())
     }
 
     /// Encodes, decodes, compares; gives back colour type and depth.
