@@ -8,7 +8,7 @@
 //! taken from all channels of a pixel alike, by its luminance: where one has been clipped the others are too strong beside it
 //! already, and curves channel by channel would turn skies orange.
 
-use super::white::daylight;
+use super::{ground, white::daylight};
 use crate::{
     operation::{
         shoulder::Shoulder,
@@ -39,11 +39,14 @@ impl Balance {
     pub(super) const NONE: Self =
         Self { white: [1.0; 3], gain: 1.0, shoulder: Shoulder { knee: 0.5, white: 1.0 }, ends: [0.0, 1.0] };
 
-    /// What `survey` calls for. Each step is judged on what the ones before it make of the picture.
+    /// What `survey` calls for. Each step is judged on what the ones before it make of the picture. A white ground has no
+    /// cast, and what is drawn on it may be pale.
     pub(super) fn of(survey: &Survey) -> Self {
-        let white = daylight(cast(survey)).map(|gain| 1.0 / gain);
+        let lit = 1.0 - ground::white(survey);
+        let white = daylight(cast(survey) * lit).map(|gain| 1.0 / gain);
         let tinted = Self { white, ..Self::NONE };
-        let gain = exp2(-exposure(&tinted.seen(survey)));
+        let stops = exposure(&tinted.seen(survey));
+        let gain = exp2(-if stops > 0.0 { stops * lit } else { stops });
         let top = survey.sorted(|code| tinted.lights(code)).at(LIGHTEST) * gain.max(1.0);
         // A little below 1, which counts as clipped.
         let exposed = Self { gain, shoulder: Shoulder { knee: 0.5, white: top / 0.99 }, ..tinted };

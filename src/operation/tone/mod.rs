@@ -8,6 +8,7 @@
 mod auto;
 mod curve;
 mod gains;
+mod ground;
 #[cfg(test)]
 mod tests;
 mod white;

@@ -161,6 +161,34 @@ fn auto_takes_light_from_pixels_whole_so_that_clipped_ones_get_no_stronger_colou
 }
 
 #[test]
+fn auto_leaves_drawings_on_white_as_they_are() {
+    let auto = Tone { auto: true, ..Tone::default() };
+    // A chart: pale and strong fills and lines on white.
+    let chart = |fills: &[[u8; 3]]| {
+        let pixel = |at: usize| match (at % SIDE / 8, at / SIDE / 8) {
+            (x, y) if x < 8 && y > 3 => fills[(x / 2 + y) % fills.len()],
+            (x, 2) if x % 2 == 0 => [30; 3],
+            _ => [255; 3],
+        };
+        Picture::new(
+            SIDE as u32,
+            SIDE as u32,
+            Channels::Rgb,
+            Samples::Eight((0..SIDE * SIDE).flat_map(pixel).collect()),
+        )
+        .unwrap()
+    };
+    for fills in
+        [&[[200, 230, 240], [240, 225, 200]][..], &[[237, 125, 49], [200, 230, 240], [68, 114, 196]], &[[220; 3]]]
+    {
+        let chart = chart(fills);
+        let after = itself(auto, &chart);
+        // Local contrast and vibrance are left.
+        assert!(difference(&after, &chart) < 8.0, "{fills:?}: {}", difference(&after, &chart));
+    }
+}
+
+#[test]
 fn gray_stays_gray_and_alpha_stays() {
     let samples = (0..64 * 64).flat_map(|n: u32| [40 + (n % 181) as u8, (n % 256) as u8]).collect();
     let gray = Picture::new(64, 64, Channels::GrayAlpha, Samples::Eight(samples)).unwrap();
