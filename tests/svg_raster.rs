@@ -206,6 +206,7 @@ fn what_would_take_too_much_is_refused_with_its_number() {
     let pattern = "<pattern id='p' width='1e5' height='1e5' patternUnits='userSpaceOnUse'><rect width='9' height='9'/></pattern>\
                    <rect width='9' height='9' fill='url(#p)'/>";
     let filter = "<filter id='f'><feTurbulence numOctaves='1000000000' baseFrequency='1'/></filter><g filter='url(#f)'><rect width='40' height='20'/></g>";
+    let blur = "<filter id='f'><feGaussianBlur stdDeviation='1 1e10'/></filter><g filter='url(#f)'><rect width='40' height='20'/></g>";
     let selectors = format!(
         "<style>{}path{{fill:red}}</style>{}",
         "g ".repeat(20),
@@ -228,6 +229,7 @@ fn what_would_take_too_much_is_refused_with_its_number() {
         (document(&markers), "SVG bytes, references followed is"),
         (document(pattern), "pixels of SVG layers is"),
         (document(filter), "steps to draw the SVG is"),
+        (document(blur), "standard deviation of an SVG blur is 1"),
         (document(&selectors), "tests of SVG style rules against elements is"),
         ("<svg xmlns='http://www.w3.org/2000/svg'>".to_owned() + &"<a/>".repeat(250_000) + "</svg>", "SVG elements"),
     ];

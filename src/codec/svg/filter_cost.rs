@@ -6,7 +6,7 @@ use resvg::{
 };
 
 use super::cost::{Cost, Surface, sides};
-use crate::error::Result;
+use crate::{error::Result, limits::within};
 
 /// Steps for a pixel of a simple primitive, its input copied and converted, and of a blur.
 const SIMPLE: f64 = 30.0;
@@ -16,6 +16,8 @@ const LIGHTING: f64 = 100.0;
 const OCTAVE: f64 = 150.0;
 const CONVOLVED: f64 = 8.0;
 const NEIGHBOUR: f64 = 2.0;
+/// The standard deviation of a blur in pixels, which resvg counts in 32 bits; nothing is left of a picture long before.
+const DEVIATION: u64 = 1_000_000;
 
 /// Adds what `filter` costs on `layer`.
 pub(super) fn add(cost: &mut Cost<'_>, filter: &Filter, transform: Transform, layer: Surface) -> Result<()> {
@@ -25,6 +27,7 @@ pub(super) fn add(cost: &mut Cost<'_>, filter: &Filter, transform: Transform, la
     let held = region.pixels() * (filter.primitives().len() + 2) as f64;
     cost.holding(held, 0.0, |cost| {
         for primitive in filter.primitives() {
+            within("standard deviation of an SVG blur", deviation(primitive.kind(), transform) as u64, DEVIATION)?;
             cost.add(region.pixels() * steps(primitive.kind(), transform, region))?;
             if let Kind::Image(image) = primitive.kind() {
                 let (x, y) = sides(transform);
@@ -33,6 +36,17 @@ pub(super) fn add(cost: &mut Cost<'_>, filter: &Filter, transform: Transform, la
         }
         Ok(())
     })
+}
+
+/// Of a blur along the axis where it is longer, in pixels.
+fn deviation(kind: &Kind, transform: Transform) -> f64 {
+    let (along, down) = match kind {
+        Kind::GaussianBlur(blur) => (blur.std_dev_x(), blur.std_dev_y()),
+        Kind::DropShadow(shadow) => (shadow.std_dev_x(), shadow.std_dev_y()),
+        _ => return 0.0,
+    };
+    let (x, y) = sides(transform);
+    (f64::from(along.get()) * x).max(f64::from(down.get()) * y)
 }
 
 /// For one pixel.
