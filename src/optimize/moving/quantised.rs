@@ -38,6 +38,11 @@ fn still(now: &[u8], then: &[u8]) -> Vec<bool> {
     now.chunks_exact(4).zip(then).map(|(now, then)| Some(now) == then).collect()
 }
 
+/// Whether pixels become transparent.
+fn clears(now: &[u8], then: &[u8]) -> bool {
+    now.chunks_exact(4).zip(then.chunks_exact(4)).any(|(now, then)| now[3] < then[3])
+}
+
 fn changed(now: &[u8], still: &[bool]) -> impl Iterator<Item = [u8; 4]> {
     now.as_chunks().0.iter().zip(still).filter(|(_, still)| !**still).map(|(&colour, _)| colour)
 }
@@ -54,10 +59,10 @@ impl Palettes {
         Self { shared, known: Vec::new() }
     }
 
-    /// The palette of the frame `at`, in which the pixels that are not `still` have changed: that of the frame before
-    /// where it serves as well as where it was chosen, the one for all frames where that serves about as well as one of
-    /// its own.
-    fn of(&mut self, at: usize, now: &[u8], still: &[bool], run: Run<'_>) -> Result<&Palette> {
+    /// The palette of the frame `at`, for its pixels that are not `still`: that of the frame before where it serves as well
+    /// as where it was chosen, the one for all frames where that serves about as well as one of its own. And whether it
+    /// is another than that of the frame before.
+    fn of(&mut self, at: usize, now: &[u8], still: &[bool], run: Run<'_>) -> Result<(&Palette, bool)> {
         if at == self.known.len() {
             let mut counter = Counter::default();
             counter.add(changed(now, still));
@@ -73,12 +78,14 @@ impl Palettes {
             };
             self.known.push(chosen);
         }
-        Ok(&self.known[at].0)
+        let palette = &self.known[at].0;
+        Ok((palette, at == 0 || *palette != self.known[at - 1].0))
     }
 }
 
 /// Frames of at most 255 colours and nothing translucent: those of a palette for all frames or, where that serves badly, of
-/// one for what changes. A pixel that has not changed keeps what it was drawn with.
+/// one for what changes. A pixel that has not changed keeps what it was drawn with, but where others become transparent: what
+/// takes them away takes it with them, and all that is drawn again has to fit one table.
 pub(super) struct Quantised<'a> {
     frames: &'a mut dyn Frames,
     palettes: &'a mut Palettes,
@@ -86,11 +93,13 @@ pub(super) struct Quantised<'a> {
     drawn: usize,
     source: Vec<u8>,
     shown: Vec<u8>,
+    /// It has colours of several palettes.
+    mixed: bool,
 }
 
 impl<'a> Quantised<'a> {
     pub(super) fn new(frames: &'a mut dyn Frames, palettes: &'a mut Palettes) -> Self {
-        Self { frames, palettes, drawn: 0, source: Vec::new(), shown: Vec::new() }
+        Self { frames, palettes, drawn: 0, source: Vec::new(), shown: Vec::new(), mixed: false }
     }
 }
 
@@ -108,8 +117,14 @@ impl Frames for Quantised<'_> {
         let wanted = bilevel(&picture)?;
         let (width, height) = (wanted.width(), wanted.height());
         let now = wanted.eight().unwrap_or(&[]);
-        let still = still(now, &self.source);
-        let palette = self.palettes.of(self.drawn, now, &still, run)?;
+        let clears = clears(now, &self.source);
+        let mut still = still(now, &self.source);
+        let judged = if clears { vec![false; still.len()] } else { still.clone() };
+        let (palette, another) = self.palettes.of(self.drawn, now, &judged, run)?;
+        self.mixed |= another && self.drawn > 0;
+        if clears && self.mixed {
+            (still, self.mixed) = (judged, false);
+        }
         let drawn = remap_but(&still, &wanted, palette, HOW, run)?.picture.into_channels(Channels::Rgba);
         let (Samples::Eight(source), Samples::Eight(mut drawn)) = (wanted.into_samples(), drawn.into_samples()) else {
             return Ok(None);
@@ -125,7 +140,7 @@ impl Frames for Quantised<'_> {
     }
 
     fn restart(&mut self) -> Result<()> {
-        (self.drawn, self.source, self.shown) = (0, Vec::new(), Vec::new());
+        (self.drawn, self.source, self.shown, self.mixed) = (0, Vec::new(), Vec::new(), false);
         self.frames.restart()
     }
 }
@@ -193,6 +208,36 @@ mod tests {
             }
         }
         assert_eq!(palettes.known[2].0, palettes.known[3].0);
+    }
+
+    #[test]
+    fn frames_that_clear_something_fit_a_table_whole() {
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        // A square of many colours of its own appears, and then a hole moves.
+        let holed = |square: bool, hole: usize| {
+            let Samples::Eight(mut samples) = frame(None).into_channels(Channels::Rgba).into_samples() else {
+                unreachable!()
+            };
+            for (at, pixel) in samples.chunks_exact_mut(4).enumerate() {
+                let (x, y) = (at % SIDE, at / SIDE);
+                if square && x < SIDE / 4 && y < SIDE / 4 {
+                    pixel[..3].copy_from_slice(&[x as u8 * 16, 255 - y as u8 * 16, 20]);
+                }
+                if (hole..hole + 9).contains(&at) {
+                    pixel.fill(0);
+                }
+            }
+            Picture::new(SIDE as u32, SIDE as u32, Channels::Rgba, Samples::Eight(samples)).unwrap()
+        };
+        let pictures = [(false, 2_000), (true, 2_000), (true, 3_000)];
+        let mut source = Shown::new(pictures.map(|(square, hole)| holed(square, hole)).to_vec());
+        let gradient = cluster(&Histogram::new(&bilevel(&frame(None)).unwrap()), MOST_COLOURS, run).unwrap();
+        let mut palettes = Palettes::new(gradient);
+        let all = drawn(&mut Quantised::new(&mut source, &mut palettes), run);
+        let distinct = |frame: &[[u8; 4]]| frame.iter().collect::<std::collections::BTreeSet<_>>().len();
+        assert!(distinct(&all[1]) > MOST_COLOURS + 1, "nothing to be seen: {}", distinct(&all[1]));
+        assert!(distinct(&all[2]) <= MOST_COLOURS, "{}", distinct(&all[2]));
+        assert!(all[2][3_000] == [0; 4] && all[2][2_000][3] == 255);
     }
 
     #[test]
