@@ -3,7 +3,7 @@
 use crate::{
     control::Run,
     error::Result,
-    optimize::palette::{Counter, Histogram, Palette, Remap, cluster, remap_but},
+    optimize::palette::{Changes, Counter, Histogram, Palette, Remap, cluster, remap_but},
     picture::{Channels, Depth, Frame, Frames, Layout, Picture, Plays, Samples},
 };
 
@@ -21,13 +21,11 @@ const SAME: f32 = 4e-5;
 /// A palette for all frames; `None` where no frame has more colours than a table.
 pub(super) fn shared(frames: &mut dyn Frames, run: Run<'_>) -> Result<Option<Palette>> {
     frames.restart()?;
-    let (mut all, mut many) = (Counter::default(), false);
-    let mut before: Vec<u8> = Vec::new();
+    let (mut all, mut many) = (Changes::default(), false);
     while let Some(frame) = frames.next(run)? {
         let picture = bilevel(&frame.picture)?;
         many = many || Histogram::new(&picture).distinct > MOST_COLOURS;
-        all.add(changed(picture.eight().unwrap_or(&[]), &still(picture.eight().unwrap_or(&[]), &before)));
-        before = picture.eight().unwrap_or(&[]).to_vec();
+        all.add(&picture);
     }
     many.then(|| cluster(&all.finish(), MOST_COLOURS, run)).transpose()
 }
@@ -119,11 +117,12 @@ impl Frames for Quantised<'_> {
         let now = wanted.eight().unwrap_or(&[]);
         let clears = clears(now, &self.source);
         let mut still = still(now, &self.source);
-        let judged = if clears { vec![false; still.len()] } else { still.clone() };
-        let (palette, another) = self.palettes.of(self.drawn, now, &judged, run)?;
+        let judged = if clears { &vec![false; still.len()] } else { &still };
+        let (palette, another) = self.palettes.of(self.drawn, now, judged, run)?;
         self.mixed |= another && self.drawn > 0;
         if clears && self.mixed {
-            (still, self.mixed) = (judged, false);
+            still.fill(false);
+            self.mixed = false;
         }
         let drawn = remap_but(&still, &wanted, palette, HOW, run)?.picture.into_channels(Channels::Rgba);
         let (Samples::Eight(source), Samples::Eight(mut drawn)) = (wanted.into_samples(), drawn.into_samples()) else {

@@ -87,6 +87,28 @@ impl Counter {
     }
 }
 
+/// The colours of what changes from picture to picture, in the counting.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    counter: Counter,
+    before: Vec<[u8; 4]>,
+}
+
+impl Changes {
+    /// Counts what the next 8-bit picture shows anew.
+    pub(crate) fn add(&mut self, picture: &Picture) {
+        let now: Vec<[u8; 4]> = colours(picture).collect();
+        let changed = now.iter().enumerate().filter(|(at, colour)| self.before.get(*at) != Some(colour));
+        self.counter.add(changed.map(|(_, colour)| *colour));
+        self.before = now;
+    }
+
+    /// All that was counted.
+    pub(crate) fn finish(self) -> Histogram {
+        self.counter.finish()
+    }
+}
+
 fn bin(colour: [u8; 4], count: u32) -> Bin {
     // Small areas of a colour of their own (an icon, a line) matter more than their share of pixels.
     let weight = (count as f32).sqrt() * (count as f32).sqrt().sqrt();

@@ -6,7 +6,7 @@ mod remap;
 mod space;
 
 pub(crate) use cluster::cluster;
-pub(crate) use histogram::{Counter, Histogram, colours};
+pub(crate) use histogram::{Changes, Counter, Histogram};
 pub(crate) use remap::{Remap, Remapped, Sequence, remap, remap_but};
 use space::{Points, point};
 

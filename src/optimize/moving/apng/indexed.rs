@@ -9,7 +9,7 @@ use crate::{
     error::Result,
     optimize::{
         moving::Viewed,
-        palette::{Counter, Histogram, Palette, Remap, cluster, colours},
+        palette::{Changes, Histogram, Palette, Remap, cluster},
         search::{Aim, Trial, solve},
     },
     picture::{Frame, Frames},
@@ -47,16 +47,12 @@ fn still(how: Remap) -> f32 {
 
 /// The colours of what changes from frame to frame.
 fn histogram(frames: &mut Clips<'_>, run: Run<'_>) -> Result<Histogram> {
-    let mut counter = Counter::default();
-    let mut before: Vec<[u8; 4]> = Vec::new();
+    let mut changes = Changes::default();
     frames.restart()?;
     while let Some(Frame { picture, .. }) = frames.next(run)? {
-        let now: Vec<[u8; 4]> = colours(&picture).collect();
-        let changed = now.iter().enumerate().filter(|(at, colour)| before.get(*at) != Some(colour));
-        counter.add(changed.map(|(_, colour)| *colour));
-        before = now;
+        changes.add(&picture);
     }
-    Ok(counter.finish())
+    Ok(changes.finish())
 }
 
 /// A palette of `colours`, with no search.
