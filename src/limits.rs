@@ -35,8 +35,8 @@ pub struct Limits {
     pub svg_depth: u64,
     /// Steps to draw an SVG, as estimated before it is drawn; one takes about a nanosecond. 6,000,000,000.
     pub svg_steps: u64,
-    /// Multiplications in trained networks for one request, over all frames; 10,000,000,000,000, of which two cores with AVX2
-    /// do some 80,000,000,000 a second.
+    /// Multiplications of trained networks for one request, over all frames, as the textbook has them; 10,000,000,000,000, of
+    /// which two cores with AVX2 get through some 150,000,000,000 a second.
     pub network_products: u64,
     /// Pixels of layers and tiles of an SVG that are held at a time while it is drawn, of 4 bytes each; 120,000,000.
     pub svg_layer_pixels: u64,

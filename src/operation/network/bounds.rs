@@ -29,15 +29,23 @@ pub(super) fn bounded(input: &Raster, output: Raster, scale: usize) -> Vec<f32> 
 }
 
 /// The extreme over the square around each pixel, across and then down.
-fn extremes(input: &Raster, of: fn(f32, f32) -> f32) -> Vec<f32> {
+fn extremes(input: &Raster, of: impl Fn(f32, f32) -> f32) -> Vec<f32> {
     let (width, height) = (input.width() as usize, input.height() as usize);
     let mut across = Vec::with_capacity(width * height * 3);
+    let mut line = Vec::with_capacity((width + 2 * RADIUS) * 3);
     for row in input.rows() {
-        for x in 0..width {
-            let around = &row[x.saturating_sub(RADIUS)..(x + RADIUS + 1).min(width)];
-            let extreme = around[1..].iter().fold(around[0], |a, b| [of(a[0], b[0]), of(a[1], b[1]), of(a[2], b[2])]);
-            across.extend(extreme);
+        // What is repeated beyond the edge is within reach anyway.
+        line.clear();
+        line.extend([row[0]; RADIUS].as_flattened());
+        line.extend(row.as_flattened());
+        line.extend([row[width - 1]; RADIUS].as_flattened());
+        // Of two neighbours, of four, of eight, of nine.
+        for pixels in [1, 2, 4, 1] {
+            for at in 0..line.len() - 3 * pixels {
+                line[at] = of(line[at], line[at + 3 * pixels]);
+            }
         }
+        across.extend_from_slice(&line[..width * 3]);
     }
     let mut both = Vec::with_capacity(across.len());
     for y in 0..height {

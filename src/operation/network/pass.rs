@@ -16,7 +16,8 @@ const LUMA: [f32; 3] = [0.299, 0.587, 0.114];
 /// them. Alpha that is enlarged goes through the model as a grey picture of its own, and stays as it is where it is the same all
 /// around; other alpha stays.
 pub(in super::super) fn pass(model: &dyn Model, picture: &Picture, run: Run<'_>) -> Result<Picture> {
-    let scale = model.shape().scale;
+    let shape = model.shape();
+    let scale = shape.scale;
     let layout = picture.layout();
     let too_large =
         || Error::Limit { limit: "result width in pixels", wanted: u64::MAX, allowed: run.limits.side_px.into() };
@@ -42,7 +43,7 @@ pub(in super::super) fn pass(model: &dyn Model, picture: &Picture, run: Run<'_>)
             }
         }
     };
-    through(model, size, &|x, y| seen.colour(x, y), &mut colours, run)?;
+    through(model, shape, size, &|x, y| seen.colour(x, y), &mut colours, run)?;
     if opaque && channels.has_alpha() {
         samples.iter_mut().skip(channels.count() - 1).step_by(channels.count()).for_each(|alpha| *alpha = u16::MAX);
     }
@@ -61,7 +62,7 @@ pub(in super::super) fn pass(model: &dyn Model, picture: &Picture, run: Run<'_>)
                 }
             }
         };
-        through(model, size, &|x, y| [seen.alpha(x, y); 3], &mut alphas, run)?;
+        through(model, shape, size, &|x, y| [seen.alpha(x, y); 3], &mut alphas, run)?;
     }
     Picture::new(width, height, channels, Samples::Sixteen(samples))
 }

@@ -6,10 +6,12 @@
 //! picture is mid-grey at the input and zero between the layers, as in training. Results stay in the range of what is around
 //! them, so that plain areas are not touched.
 
+use std::sync::OnceLock;
+
 use super::{
     Model, Raster, Shape,
     bounds::{RADIUS, bounded},
-    kernel::{Finish, Job, Kernel},
+    kernel::{Filters, Finish, Job, Kernel, Map},
     weights::{self, Head, Layer},
 };
 use crate::{
@@ -26,6 +28,8 @@ const TILE: usize = 192;
 pub struct Residual {
     head: Head,
     layers: Vec<Layer>,
+    /// Of the layers, when they are first needed.
+    filters: OnceLock<Vec<Filters>>,
     kernel: Kernel,
 }
 
@@ -36,7 +40,7 @@ impl Residual {
     /// [`Error::Internal`] that says what is wrong with the file.
     pub fn read(file: &[u8]) -> Result<Self> {
         let (head, layers) = weights::read(file)?;
-        Ok(Self { head, layers, kernel: Kernel::available()[0] })
+        Ok(Self { head, layers, filters: OnceLock::new(), kernel: Kernel::available()[0] })
     }
 
     /// With other instructions than the best.
@@ -45,43 +49,28 @@ impl Residual {
         Self { kernel, ..self }
     }
 
-    /// One convolution of a map into another.
-    fn convolve(&self, layer: &Layer, from: &Map, to: &mut Map, finish: Finish, run: Run<'_>) -> Result<()> {
-        for y in 0..from.height {
-            run.check()?;
-            let job = Job {
-                rows: [from.bordered(y), from.bordered(y + 1), from.bordered(y + 2)],
-                stride: from.channels,
-                inputs: layer.inputs,
-                weights: &layer.weights,
-                bias: &layer.bias,
-                width: from.width,
-                finish,
-            };
-            self.kernel.row(&job, to.row_mut(y));
-        }
-        Ok(())
-    }
-
     /// What is to be added to the input, by block of pixels.
     fn change(&self, input: &Map, run: Run<'_>) -> Result<Map> {
-        let [first, inner @ .., last] = &self.layers[..] else {
+        let of = |layer: &Layer| Filters::new(&layer.weights, &layer.bias);
+        let filters = self.filters.get_or_init(|| self.layers.iter().map(of).collect());
+        let [first, inner @ .., last] = &filters[..] else {
             return Err(Error::internal("running a network", "it has no layers"));
         };
-        let mut start = Map::new(input.width, input.height, first.bias.len());
-        self.convolve(first, input, &mut start, Finish::Store, run)?;
-        let mut x = start.clone();
-        let mut between = Map::new(input.width, input.height, first.bias.len());
+        let convolve = |filters: &Filters, from: &Map, to: &mut Map, finish: Finish| {
+            self.kernel.convolve(&Job { from, filters, finish }, to, run)
+        };
+        let map = |filters: &Filters| Map::new(input.width, input.height, filters.outputs());
+        let mut start = map(first);
+        convolve(first, input, &mut start, Finish::Store)?;
+        let (mut x, mut between) = (start.clone(), map(first));
         for pair in inner.chunks_exact(2) {
-            self.convolve(&pair[0], &x, &mut between, Finish::Relu, run)?;
-            self.convolve(&pair[1], &between, &mut x, Finish::Add, run)?;
+            convolve(&pair[0], &x, &mut between, Finish::Relu)?;
+            convolve(&pair[1], &between, &mut x, Finish::Add)?;
         }
-        for (sum, start) in x.samples.iter_mut().zip(&start.samples) {
-            *sum += start;
-        }
+        x.add(&start);
         drop((start, between));
-        let mut change = Map::new(input.width, input.height, last.bias.len());
-        self.convolve(last, &x, &mut change, Finish::Store, run)?;
+        let mut change = map(last);
+        convolve(last, &x, &mut change, Finish::Store)?;
         Ok(change)
     }
 }
@@ -109,36 +98,6 @@ impl Model for Residual {
     }
 }
 
-/// Channels by pixel, with a border of one zero pixel all around.
-#[derive(Debug, Clone)]
-struct Map {
-    width: usize,
-    height: usize,
-    channels: usize,
-    samples: Vec<f32>,
-}
-
-impl Map {
-    fn new(width: usize, height: usize, channels: usize) -> Self {
-        Self { width, height, channels, samples: vec![0.0; (width + 2) * (height + 2) * channels] }
-    }
-
-    /// Row `y` of those with a border.
-    fn bordered(&self, y: usize) -> &[f32] {
-        let length = (self.width + 2) * self.channels;
-        &self.samples[y * length..][..length]
-    }
-
-    fn row(&self, y: usize) -> &[f32] {
-        &self.bordered(y + 1)[self.channels..][..self.width * self.channels]
-    }
-
-    fn row_mut(&mut self, y: usize) -> &mut [f32] {
-        let length = (self.width + 2) * self.channels;
-        &mut self.samples[(y + 1) * length + self.channels..][..self.width * self.channels]
-    }
-}
-
 /// Blocks of `by` x `by` pixels as channels: the colours one after the other, each by row and column in the block.
 fn gathered(tile: &Raster, by: usize) -> Result<Map> {
     let (width, height) = (tile.width() as usize, tile.height() as usize);
@@ -146,11 +105,14 @@ fn gathered(tile: &Raster, by: usize) -> Result<Map> {
         return Err(Error::internal("running a network", format!("a tile of {width}x{height} is no multiple of {by}")));
     }
     let mut map = Map::new(width / by, height / by, 3 * by * by);
+    let blocks = map.blocks;
     for y in 0..height {
-        let to = map.row_mut(y / by);
-        for (x, pixel) in tile.row(y).iter().enumerate() {
-            for (colour, value) in pixel.iter().enumerate() {
-                to[x / by * 3 * by * by + (colour * by + y % by) * by + x % by] = value - 0.5;
+        let (row, to) = (y % by, map.row_mut(y / by));
+        for (pixels, to) in tile.row(y).chunks_exact(by).zip(to.chunks_exact_mut(blocks)) {
+            for (column, pixel) in pixels.iter().enumerate() {
+                for (colour, value) in pixel.iter().enumerate() {
+                    to.as_flattened_mut()[(colour * by + row) * by + column] = value - 0.5;
+                }
             }
         }
     }
@@ -163,10 +125,12 @@ fn spread(tile: &Raster, change: &Map, unshuffle: usize, scale: usize) -> Result
     let mut samples = Vec::with_capacity(width * height * 3);
     for y in 0..height {
         let (from, row) = (tile.row(y / times), change.row(y / scale));
-        for x in 0..width {
-            let block = &row[x / scale * change.channels..][..3 * scale * scale];
-            for (colour, value) in from[x / times].iter().enumerate() {
-                samples.push(value + block[(colour * scale + y % scale) * scale + x % scale]);
+        for (pixels, block) in from.chunks_exact(unshuffle).zip(row.chunks_exact(change.blocks)) {
+            let block = block.as_flattened();
+            for column in 0..scale {
+                for (colour, value) in pixels[column / times].iter().enumerate() {
+                    samples.push(value + block[(colour * scale + y % scale) * scale + column]);
+                }
             }
         }
     }

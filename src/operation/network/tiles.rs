@@ -22,16 +22,18 @@ const WORKERS: usize = 8;
 /// Where results go: their left and top in the output, and the pixels.
 pub(in super::super) type Sink<'a> = dyn FnMut(u32, u32, &Raster) + Send + 'a;
 
-/// Takes a picture of `size` through `model`, tile by tile in any order, each with as much around it as the model looks at.
-/// `source` gives the pixel at a place inside the picture. The output is the same as of the whole picture in one tile.
+/// Takes a picture of `size` through `model`, tile by tile of `shape` in any order, each with as much around it as the model
+/// looks at. `source` gives the pixel at a place inside the picture. The output is that of the whole picture in one tile, to
+/// rounding.
 pub(in super::super) fn through(
     model: &dyn Model,
+    shape: Shape,
     size: (u32, u32),
     source: &(dyn Fn(u32, u32) -> [f32; 3] + Sync),
     sink: &mut Sink<'_>,
     run: Run<'_>,
 ) -> Result<()> {
-    let tiles = tiles(size, model.shape());
+    let tiles = tiles(size, shape);
     let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let (next, sink) = (AtomicUsize::new(0), Mutex::new((sink, 0u32)));
     let work = || -> Result<()> {

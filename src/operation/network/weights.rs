@@ -21,12 +21,12 @@ pub(super) struct Head {
     pub blocks: usize,
 }
 
-/// A convolution of 3 x 3 as the kernels take it.
+/// A convolution of 3 x 3.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Layer {
-    pub inputs: usize,
-    /// By block of [`BLOCK`] outputs, then as in the file; outputs that are not there are zero.
+    /// By row, column, input and output.
     pub weights: Vec<f32>,
+    /// By output.
     pub bias: Vec<f32>,
 }
 
@@ -77,15 +77,7 @@ fn read_layer(bytes: &[u8], inputs: usize, outputs: usize) -> Result<(Layer, &[u
     };
     let values: Vec<f32> = values.as_chunks().0.iter().map(|bytes| single(u16::from_le_bytes(*bytes))).collect();
     let (weights, bias) = values.split_at(9 * inputs * outputs);
-    let blocks = outputs.div_ceil(BLOCK);
-    let mut layer = Layer { inputs, weights: vec![0.0; 9 * inputs * blocks * BLOCK], bias: vec![0.0; blocks * BLOCK] };
-    layer.bias[..outputs].copy_from_slice(bias);
-    for (at, row) in weights.chunks_exact(outputs).enumerate() {
-        for (block, part) in row.chunks(BLOCK).enumerate() {
-            layer.weights[(block * 9 * inputs + at) * BLOCK..][..part.len()].copy_from_slice(part);
-        }
-    }
-    Ok((layer, rest))
+    Ok((Layer { weights: weights.to_vec(), bias: bias.to_vec() }, rest))
 }
 
 /// A 16-bit float of IEEE 754 as a 32-bit one, exactly.

@@ -6,7 +6,10 @@ use super::{Crop, Restore};
 use crate::{
     control::Run,
     error::{Error, Result},
-    operation::network::{Model, Raster, through},
+    operation::{
+        Shape,
+        network::{Model, Raster, through},
+    },
 };
 
 /// Restores faces by a network of scale 1, which sees the face and what is around it in the size that it has.
@@ -14,27 +17,40 @@ use crate::{
 pub struct RestoreByModel(pub Arc<dyn Model>);
 
 impl Restore for RestoreByModel {
-    fn restore(&self, mut crop: Crop, run: Run<'_>) -> Result<Crop> {
-        let scale = self.0.shape().scale;
-        if scale != 1 {
-            return Err(Error::internal("restoring a face", format!("the model is one that enlarges by {scale}")));
-        }
-        let (width, seen) = (crop.width, crop.pixels.clone());
-        let mut sink = |left: u32, top: u32, tile: &Raster| {
-            for (y, row) in (top as usize..).zip(tile.rows()) {
-                crop.pixels[y * width + left as usize..][..row.len()].copy_from_slice(row);
-            }
-        };
-        let size = (width as u32, crop.height as u32);
-        through(&*self.0, size, &|x, y| seen[y as usize * width + x as usize], &mut sink, run)?;
-        Ok(crop)
+    fn restore(&self, crop: Crop, run: Run<'_>) -> Result<Crop> {
+        passed(&*self.0, self.0.shape(), crop, run)
     }
+}
+
+/// Without noise and blocks, by a network that looks no further than its margin. A crop is mostly within one tile: it is cut in
+/// two where the margins are little beside it, for two cores.
+pub(super) fn cleaned(model: &dyn Model, crop: Crop, run: Run<'_>) -> Result<Crop> {
+    let shape = model.shape();
+    let longer = crop.width.max(crop.height) as u32;
+    let tile = if longer < 6 * shape.margin { shape.tile } else { shape.tile.min(longer.div_ceil(2)) };
+    passed(model, Shape { tile, ..shape }, crop, run)
+}
+
+/// The crop through a model, in tiles of a shape.
+fn passed(model: &dyn Model, shape: Shape, mut crop: Crop, run: Run<'_>) -> Result<Crop> {
+    if shape.scale != 1 {
+        return Err(Error::internal("restoring a face", format!("the model is one that enlarges by {}", shape.scale)));
+    }
+    let (width, seen) = (crop.width, crop.pixels.clone());
+    let mut sink = |left: u32, top: u32, tile: &Raster| {
+        for (y, row) in (top as usize..).zip(tile.rows()) {
+            crop.pixels[y * width + left as usize..][..row.len()].copy_from_slice(row);
+        }
+    };
+    let size = (width as u32, crop.height as u32);
+    through(model, shape, size, &|x, y| seen[y as usize * width + x as usize], &mut sink, run)?;
+    Ok(crop)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Limits, Unattended, operation::Shape};
+    use crate::{Limits, Unattended};
 
     /// Turns everything to its negative.
     #[derive(Debug)]

@@ -7,7 +7,7 @@ mod measure;
 mod sharpen;
 mod skin;
 
-use std::{fmt::Debug, sync::Arc};
+use std::{fmt::Debug, panic, sync::Arc, thread};
 
 pub use by_model::RestoreByModel;
 use cosine::Block;
@@ -16,7 +16,11 @@ use sharpen::Care;
 use crate::{
     control::Run,
     error::Result,
-    operation::{Model, blocks::blocks, field::Field},
+    operation::{
+        Model,
+        blocks::blocks,
+        field::{Field, gaussian},
+    },
 };
 
 /// A face and what is around it.
@@ -70,6 +74,10 @@ const BLOCKS: (f32, f32, f32) = (0.09, 0.3, 0.25);
 const FLOORS: [f32; 3] = [2.4, 1.6, 0.8];
 /// How much stronger noise is than it seems where JPEG has taken the weaker half of it.
 const CODED: f32 = 1.2;
+/// How far around a pixel of half the size luma and chroma are compared, as a standard deviation; and below which variance of
+/// luma, in codes, it says nothing.
+const AROUND: f32 = 2.0;
+const FAINT: f32 = 4.0;
 /// Slopes of edges, in codes over two pixels.
 const EDGES: f32 = 12.0;
 
@@ -77,12 +85,13 @@ impl Restore for Classic {
     fn restore(&self, mut crop: Crop, run: Run<'_>) -> Result<Crop> {
         let seen = split(&crop);
         let damage = Damage::of(&seen[0], run)?;
-        let [luma, blue, red] = match &self.denoise {
-            Some(model) if damage.share() > 0.0 => {
-                let clean = RestoreByModel(Arc::clone(model)).restore(crop.clone(), run)?;
-                by_both(seen, split(&clean), &damage, run)?
+        let share = damage.share();
+        let [luma, blue, red] = match self.denoise.as_deref().filter(|_| share > 0.0) {
+            Some(model) if damage.blocks == 0.0 => {
+                let clean = split(&by_model::cleaned(model, crop.clone(), run)?);
+                [0, 1, 2].map(|n: usize| seen[n].with(&clean[n], |seen, clean| seen + (clean - seen) * share))
             }
-            _ => cleaned(seen, &damage, run)?,
+            model => cleaned(seen, model, &damage, run)?,
         };
         let blur = measure::blur(&luma, EDGES, run)?;
         let luma = sharpen::sharpened(&luma, blur, &damage.care(), run)?;
@@ -93,23 +102,73 @@ impl Restore for Classic {
     }
 }
 
-/// Of what a network has `clean`ed, as much as there is noise and blocks. What JPEG has made of noise it leaves in luma, and
-/// our own filter does not, which where there is nothing but blocks does best with half of each.
-fn by_both(seen: [Field; 3], clean: [Field; 3], damage: &Damage, run: Run<'_>) -> Result<[Field; 3]> {
-    let share = damage.share();
-    let mut mixed = [0, 1, 2].map(|n: usize| seen[n].with(&clean[n], |seen, clean| seen + (clean - seen) * share));
-    if damage.blocks > 0.0 {
-        let own = (0.5 + damage.deviation / 8.0).min(1.0);
-        let filtered = denoise::luma(&seen[0], &damage.sizes(), true, run)?;
-        mixed[0] = mixed[0].with(&filtered, |network, filtered| network + (filtered - network) * own);
+/// Without noise and blocks: luma by our own filter, as networks leave what JPEG has made of noise. Chroma is cleaned at half the
+/// size, where JPEG mostly has it, by a network if there is one.
+fn cleaned(seen: [Field; 3], model: Option<&dyn Model>, damage: &Damage, run: Run<'_>) -> Result<[Field; 3]> {
+    let (luma, clean) = thread::scope(|scope| -> Result<_> {
+        let luma = scope.spawn(|| denoise::luma(&seen[0], &damage.sizes(), damage.blocks > 0.0, run));
+        let clean = clean_chroma(&seen, model, run)?;
+        Ok((luma.join().unwrap_or_else(|why| panic::resume_unwind(why))?, clean))
+    })?;
+    let share = if model.is_some() { damage.share() } else { 1.0 };
+    let guide = if clean.iter().any(Option::is_some) { Some(Guide::of(&luma, run)?) } else { None };
+    let [_, mut blue, mut red] = seen;
+    for (plane, half) in [&mut blue, &mut red].into_iter().zip(clean) {
+        if let (Some(half), Some(guide)) = (half, &guide) {
+            *plane = plane.with(&guide.along(&half, run)?, |seen, clean| seen + (clean - seen) * share);
+        }
     }
-    Ok(mixed)
+    Ok([luma, blue, red])
 }
 
-/// Without noise and blocks, by our own filter.
-fn cleaned([luma, blue, red]: [Field; 3], damage: &Damage, run: Run<'_>) -> Result<[Field; 3]> {
-    let luma = denoise::luma(&luma, &damage.sizes(), damage.blocks > 0.0, run)?;
-    Ok([luma, chroma(blue, run)?, chroma(red, run)?])
+/// Both planes of chroma without noise, at half the size; `None` for one that has none.
+fn clean_chroma(seen: &[Field; 3], model: Option<&dyn Model>, run: Run<'_>) -> Result<[Option<Field>; 2]> {
+    let Some(model) = model else { return Ok([chroma(&seen[1], run)?, chroma(&seen[2], run)?]) };
+    let halves = seen.each_ref().map(Field::halved);
+    let (width, height) = (halves[0].width, halves[0].height);
+    let mut half = Crop { width, height, pixels: vec![[0.0; 3]; width * height], middle: (0.0, 0.0), side: 0.0 };
+    join(&mut half, &halves[0], &halves[1], &halves[2]);
+    let [_, blue, red] = split(&by_model::cleaned(model, half, run)?);
+    Ok([Some(blue), Some(red)])
+}
+
+/// Luma as chroma is enlarged along it.
+struct Guide {
+    /// Its half, the mean around each place and the variance.
+    half: Field,
+    mean: Field,
+    variance: Field,
+    /// What the half lacks.
+    detail: Field,
+}
+
+impl Guide {
+    fn of(luma: &Field, run: Run<'_>) -> Result<Self> {
+        let half = luma.halved();
+        let mean = around(&half, run)?;
+        let variance = around(&product(&half, &half), run)?.with(&product(&mean, &mean), |a, b| (a - b).max(0.0));
+        let detail = luma.with(&half.doubled(luma.width, luma.height), |luma, coarse| luma - coarse);
+        Ok(Self { half, mean, variance, detail })
+    }
+
+    /// Chroma of twice the size, whose detail is that of luma as far as they go together around there: what the guided filter of
+    /// K. He, J. Sun and X. Tang (ECCV 2010) says of the two at half the size.
+    fn along(&self, chroma: &Field, run: Run<'_>) -> Result<Field> {
+        let means = product(&self.mean, &around(chroma, run)?);
+        let covariance = around(&product(&self.half, chroma), run)?.with(&means, |a, b| a - b);
+        let slope = covariance.with(&self.variance, |covariance, variance| covariance / (variance + FAINT));
+        let (width, height) = (self.detail.width, self.detail.height);
+        let added = product(&slope.doubled(width, height), &self.detail);
+        Ok(chroma.doubled(width, height).with(&added, |chroma, added| chroma + added))
+    }
+}
+
+fn around(field: &Field, run: Run<'_>) -> Result<Field> {
+    field.convolved(&gaussian(AROUND), run)
+}
+
+fn product(one: &Field, other: &Field) -> Field {
+    one.with(other, |a, b| a * b)
 }
 
 /// What was done to luma before it came here.
@@ -170,27 +229,18 @@ fn deviation(noise: &Block) -> f32 {
     (noise.iter().flatten().map(|deviation| deviation * deviation).sum::<f32>() / 64.0).sqrt()
 }
 
-/// Chroma without noise: cleaned at half the size, and of what is finer only what stands out.
-fn chroma(field: Field, run: Run<'_>) -> Result<Field> {
-    let noise = measure::noise(&field, FLOORS[2], run)?;
-    let strength = deviation(&noise);
-    if strength == 0.0 {
-        return Ok(field);
+/// Half the size of a plane of chroma without noise, by our own filter; `None` if there is no noise.
+fn chroma(field: &Field, run: Run<'_>) -> Result<Option<Field>> {
+    let noise = measure::noise(field, FLOORS[2], run)?;
+    if deviation(&noise) == 0.0 {
+        return Ok(None);
     }
-    let half = field.halved();
-    let coarse = half.doubled(field.width, field.height);
     let mut finest = [[0.0; 8]; 8];
     for (n, value) in finest.iter_mut().flatten().enumerate() {
         *value = 0.5 * noise[n / 16][n % 8 / 2];
     }
     let coarser = finest.map(|row| row.map(|value| value / 2.0));
-    let clean = denoise::chroma(&half, &[finest, coarser], run)?.doubled(field.width, field.height);
-    let limit = (2.5 * strength).powi(2);
-    let fine = field.with(&coarse, |value, coarse| {
-        let fine = value - coarse;
-        fine * (1.0 - limit / (fine * fine).max(limit))
-    });
-    Ok(clean.with(&fine, |clean, fine| clean + fine))
+    denoise::chroma(&field.halved(), &[finest, coarser], run).map(Some)
 }
 
 /// Luma and the two differences of colour of ITU-R BT.601, in codes of 0 to 255.

@@ -1,19 +1,31 @@
 //! Convolutions of 3 x 3, by the widest instructions that the processor has.
 //!
-//! Every path sums in the same order, so that those that multiply and add in one rounding (AVX-512, AVX2 with FMA, NEON)
+//! Every path computes in the same order, so that those that multiply and add in one rounding (AVX-512, AVX2 with FMA, NEON)
 //! agree to the bit; the scalar one rounds twice, which differs by far less than one of 255 at the end.
 
-mod convolve;
+mod filters;
+mod map;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod scalar;
+mod winograd;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub(super) use convolve::{Finish, Job};
+pub(super) use filters::Filters;
+pub(super) use map::Map;
+pub(super) use winograd::{Finish, Job};
 
-/// Outputs that are computed side by side: channels are padded to a multiple.
+use crate::{control::Run, error::Result};
+
+/// Channels that are computed side by side: they are padded to a multiple.
 pub(super) const BLOCK: usize = 16;
+
+/// A block of channels.
+pub(super) type Line = [f32; BLOCK];
+
+/// One of zeros.
+const ZERO: Line = [0.0; BLOCK];
 
 /// Which instructions convolve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,17 +61,22 @@ impl Kernel {
         kernels
     }
 
-    /// Computes one row of outputs.
-    pub(super) fn row(self, job: &Job<'_>, out: &mut [f32]) {
-        job.check(out);
-        match self {
-            Self::Scalar => scalar::row(job, out),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => x86::row_avx2(job, out),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => x86::row_avx512(job, out),
-            #[cfg(target_arch = "aarch64")]
-            Self::Neon => neon::row(job, out),
+    /// Convolves one map into another of the same size. `run` is asked whether to go on.
+    pub(super) fn convolve(self, job: &Job<'_>, to: &mut Map, run: Run<'_>) -> Result<()> {
+        job.check(to);
+        let mut space = winograd::Space::new(job);
+        for group in job.groups() {
+            run.check()?;
+            match self {
+                Self::Scalar => scalar::group(job, group, &mut space, to),
+                #[cfg(target_arch = "x86_64")]
+                Self::Avx2 => x86::group_avx2(job, group, &mut space, to),
+                #[cfg(target_arch = "x86_64")]
+                Self::Avx512 => x86::group_avx512(job, group, &mut space, to),
+                #[cfg(target_arch = "aarch64")]
+                Self::Neon => neon::group(job, group, &mut space, to),
+            }
         }
+        Ok(())
     }
 }

@@ -2,9 +2,12 @@
 
 #![allow(unsafe_code, reason = "intrinsics")]
 
-use std::arch::aarch64::*;
+use std::{arch::aarch64::*, ops::Range};
 
-use super::convolve::{self, Job, Vector};
+use super::{
+    Map,
+    winograd::{self, Job, Space, Vector},
+};
 
 impl Vector for float32x4_t {
     const LANES: usize = 4;
@@ -30,6 +33,11 @@ impl Vector for float32x4_t {
         unsafe { vaddq_f32(self, other) }
     }
     #[inline(always)]
+    unsafe fn minus(self, other: Self) -> Self {
+        // SAFETY: see `load`.
+        unsafe { vsubq_f32(self, other) }
+    }
+    #[inline(always)]
     unsafe fn at_least_zero(self) -> Self {
         // SAFETY: see `load`.
         unsafe { vmaxq_f32(self, vdupq_n_f32(0.0)) }
@@ -41,13 +49,13 @@ impl Vector for float32x4_t {
     }
 }
 
-/// Twenty-four sums, four weights and a pixel fill twenty-nine of thirty-two registers.
-pub(super) fn row(job: &Job<'_>, out: &mut [f32]) {
+/// Twenty-four sums, four weights and a value fill twenty-nine of thirty-two registers.
+pub(super) fn group(job: &Job<'_>, tiles: Range<usize>, space: &mut Space, to: &mut Map) {
     #[target_feature(enable = "neon")]
-    fn inner(job: &Job<'_>, out: &mut [f32]) {
-        // SAFETY: the instructions are enabled here, and `Kernel::row` checked the sizes.
-        unsafe { convolve::row::<float32x4_t, 4, 6>(job, out) }
+    fn inner(job: &Job<'_>, tiles: Range<usize>, space: &mut Space, to: &mut Map) {
+        // SAFETY: the instructions are enabled here, and `Kernel::convolve` keeps what is asked.
+        unsafe { winograd::group::<float32x4_t, 4, 6>(job, tiles, space, to) }
     }
     // SAFETY: `Kernel::available` found the instructions.
-    unsafe { inner(job, out) }
+    unsafe { inner(job, tiles, space, to) }
 }

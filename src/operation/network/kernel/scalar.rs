@@ -2,7 +2,12 @@
 
 #![allow(unsafe_code, reason = "shares its loop with the other paths")]
 
-use super::convolve::{self, Job, Vector};
+use std::ops::Range;
+
+use super::{
+    Map,
+    winograd::{self, Job, Space, Vector},
+};
 
 /// Four floats, for the compiler to see that they go together.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +34,10 @@ impl Vector for Four {
         Self(std::array::from_fn(|i| self.0[i] + other.0[i]))
     }
     #[inline(always)]
+    unsafe fn minus(self, other: Self) -> Self {
+        Self(std::array::from_fn(|i| self.0[i] - other.0[i]))
+    }
+    #[inline(always)]
     unsafe fn at_least_zero(self) -> Self {
         Self(self.0.map(|value| value.max(0.0)))
     }
@@ -39,7 +48,7 @@ impl Vector for Four {
     }
 }
 
-pub(super) fn row(job: &Job<'_>, out: &mut [f32]) {
-    // SAFETY: `Kernel::row` checked the sizes, and nothing special is needed.
-    unsafe { convolve::row::<Four, 4, 2>(job, out) }
+pub(super) fn group(job: &Job<'_>, tiles: Range<usize>, space: &mut Space, to: &mut Map) {
+    // SAFETY: `Kernel::convolve` keeps what is asked, and nothing special is needed.
+    unsafe { winograd::group::<Four, 4, 2>(job, tiles, space, to) }
 }

@@ -2,9 +2,12 @@
 
 #![allow(unsafe_code, reason = "intrinsics")]
 
-use std::arch::x86_64::*;
+use std::{arch::x86_64::*, ops::Range};
 
-use super::convolve::{self, Job, Vector};
+use super::{
+    Map,
+    winograd::{self, Job, Space, Vector},
+};
 
 impl Vector for __m256 {
     const LANES: usize = 8;
@@ -28,6 +31,11 @@ impl Vector for __m256 {
     unsafe fn plus(self, other: Self) -> Self {
         // SAFETY: see `load`.
         unsafe { _mm256_add_ps(self, other) }
+    }
+    #[inline(always)]
+    unsafe fn minus(self, other: Self) -> Self {
+        // SAFETY: see `load`.
+        unsafe { _mm256_sub_ps(self, other) }
     }
     #[inline(always)]
     unsafe fn at_least_zero(self) -> Self {
@@ -65,6 +73,11 @@ impl Vector for __m512 {
         unsafe { _mm512_add_ps(self, other) }
     }
     #[inline(always)]
+    unsafe fn minus(self, other: Self) -> Self {
+        // SAFETY: see `load`.
+        unsafe { _mm512_sub_ps(self, other) }
+    }
+    #[inline(always)]
     unsafe fn at_least_zero(self) -> Self {
         // SAFETY: see `load`.
         unsafe { _mm512_max_ps(self, _mm512_setzero_ps()) }
@@ -76,24 +89,24 @@ impl Vector for __m512 {
     }
 }
 
-/// Twelve sums, two weights and a pixel fill fifteen of sixteen registers.
-pub(super) fn row_avx2(job: &Job<'_>, out: &mut [f32]) {
+/// Twelve sums, two weights and a value fill fifteen of sixteen registers.
+pub(super) fn group_avx2(job: &Job<'_>, tiles: Range<usize>, space: &mut Space, to: &mut Map) {
     #[target_feature(enable = "avx2,fma")]
-    fn inner(job: &Job<'_>, out: &mut [f32]) {
-        // SAFETY: the instructions are enabled here, and `Kernel::row` checked the sizes.
-        unsafe { convolve::row::<__m256, 2, 6>(job, out) }
+    fn inner(job: &Job<'_>, tiles: Range<usize>, space: &mut Space, to: &mut Map) {
+        // SAFETY: the instructions are enabled here, and `Kernel::convolve` keeps what is asked.
+        unsafe { winograd::group::<__m256, 2, 6>(job, tiles, space, to) }
     }
     // SAFETY: `Kernel::available` found the instructions.
-    unsafe { inner(job, out) }
+    unsafe { inner(job, tiles, space, to) }
 }
 
-/// Sixteen sums, as each multiplication can read its pixel from memory.
-pub(super) fn row_avx512(job: &Job<'_>, out: &mut [f32]) {
+/// Twenty-four sums, as each multiplication can read its value from memory.
+pub(super) fn group_avx512(job: &Job<'_>, tiles: Range<usize>, space: &mut Space, to: &mut Map) {
     #[target_feature(enable = "avx512f")]
-    fn inner(job: &Job<'_>, out: &mut [f32]) {
-        // SAFETY: the instructions are enabled here, and `Kernel::row` checked the sizes.
-        unsafe { convolve::row::<__m512, 1, 16>(job, out) }
+    fn inner(job: &Job<'_>, tiles: Range<usize>, space: &mut Space, to: &mut Map) {
+        // SAFETY: the instructions are enabled here, and `Kernel::convolve` keeps what is asked.
+        unsafe { winograd::group::<__m512, 1, 24>(job, tiles, space, to) }
     }
     // SAFETY: `Kernel::available` found the instructions.
-    unsafe { inner(job, out) }
+    unsafe { inner(job, tiles, space, to) }
 }
