@@ -8,7 +8,7 @@
 //! taken from all channels of a pixel alike, by its luminance: where one has been clipped the others are too strong beside it
 //! already, and curves channel by channel would turn skies orange.
 
-use super::{ground, white::daylight};
+use super::{ground::Ground, white::daylight};
 use crate::{
     operation::{
         shoulder::Shoulder,
@@ -40,17 +40,19 @@ impl Balance {
         Self { white: [1.0; 3], gain: 1.0, shoulder: Shoulder { knee: 0.5, white: 1.0 }, ends: [0.0, 1.0] };
 
     /// What `survey` calls for. Each step is judged on what the ones before it make of the picture. A white ground has no
-    /// cast, and what is drawn on it may be pale.
+    /// cast, and what is drawn on it may be pale; another plain ground has the light that it is meant to have.
     pub(super) fn of(survey: &Survey) -> Self {
-        let lit = 1.0 - ground::white(survey);
+        let Ground { white, plain } = Ground::of(survey);
+        let lit = 1.0 - white.max(plain);
         let white = daylight(cast(survey) * lit).map(|gain| 1.0 / gain);
         let tinted = Self { white, ..Self::NONE };
         let stops = exposure(&tinted.seen(survey));
-        let gain = exp2(-if stops > 0.0 { stops * lit } else { stops });
+        let gain = exp2(-stops * if stops > 0.0 { lit } else { 1.0 - plain });
         let top = survey.sorted(|code| tinted.lights(code)).at(LIGHTEST) * gain.max(1.0);
         // A little below 1, which counts as clipped.
         let exposed = Self { gain, shoulder: Shoulder { knee: 0.5, white: top / 0.99 }, ..tinted };
-        Self { ends: ends(&exposed.seen(survey)), ..exposed }
+        let [black, white] = ends(&exposed.seen(survey));
+        Self { ends: [black * (1.0 - plain), white + (1.0 - white) * plain], ..exposed }
     }
 
     /// Whether there is too much light, so that `exposed` is for luminance; else it is for each channel.

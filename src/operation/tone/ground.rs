@@ -1,4 +1,4 @@
-//! Drawings, charts and screenshots on white, which are pale without having had too much light.
+//! The grounds of drawings, charts and screenshots, which are pale, dark or coloured because they are meant to be.
 
 use crate::operation::survey::{Survey, peak};
 
@@ -7,21 +7,44 @@ const CLIPPED: f32 = 254.0 / 255.0;
 /// Share of all pixels from which a colour is that of a flat area.
 const AREA: f64 = 0.002;
 
-/// How surely the white of a picture is its ground, 0 to 1: nearly all of it is white, or much is and the rest is flat
-/// colours that are not clipped. Where light has clipped a photograph to white, it has clipped one channel or two of
-/// what lies around that as well.
-pub(super) fn white(survey: &Survey) -> f64 {
-    let is_white = |code: &[f32; 3]| code.iter().all(|&channel| channel >= CLIPPED);
-    let mut rest: Vec<_> =
-        survey.codes.iter().filter(|code| !is_white(code)).map(|code| code.map(f32::to_bits)).collect();
-    rest.sort_unstable();
-    let (all, left) = (survey.codes.len().max(1) as f64, rest.len().max(1) as f64);
-    let white = 1.0 - rest.len() as f64 / all;
-    let areas = rest.chunk_by(|one, other| one == other).map(<[_]>::len).filter(|&area| area as f64 >= AREA * all);
-    let flat = areas.sum::<usize>() as f64 / left;
-    let clipped = rest.iter().filter(|code| peak(code.map(f32::from_bits)) >= CLIPPED).count() as f64 / left;
-    let drawing = ramp(white, 0.2, 0.3) * ramp(flat, 0.25, 0.4) * (1.0 - ramp(clipped, 0.05, 0.15));
-    drawing.max(ramp(white, 0.7, 0.85))
+/// What a picture is drawn on.
+pub(super) struct Ground {
+    /// How surely its white is the ground, 0 to 1: nearly all of it is white, or much is and the rest is flat colours that are
+    /// not clipped. Where light has clipped a photograph to white, it has clipped one channel or two of what lies around that as
+    /// well.
+    pub(super) white: f64,
+    /// How surely the ground is of any other colour, 0 to 1: so much is of exactly one. Photographs have noise and gradients,
+    /// but for what is clipped (of some 250, one with a painted sky came near a fifth).
+    pub(super) plain: f64,
+}
+
+impl Ground {
+    pub(super) fn of(survey: &Survey) -> Self {
+        let mut codes: Vec<_> = survey.codes.iter().map(|code| code.map(f32::to_bits)).collect();
+        codes.sort_unstable();
+        let areas = codes.chunk_by(|one, other| one == other).map(|area| (area[0].map(f32::from_bits), area.len()));
+        let all = codes.len().max(1) as f64;
+        let (mut rest, mut flat, mut clipped, mut most) = (0, 0, 0, 0);
+        for (code, area) in areas {
+            if code.iter().all(|&channel| channel >= CLIPPED) {
+                continue;
+            }
+            rest += area;
+            if area as f64 >= AREA * all {
+                flat += area;
+            }
+            if peak(code) >= CLIPPED {
+                clipped += area;
+            } else if code.iter().all(|&channel| channel > 1.0 - CLIPPED) {
+                most = most.max(area);
+            }
+        }
+        let of_rest = |pixels: usize| pixels as f64 / rest.max(1) as f64;
+        let white = 1.0 - rest as f64 / all;
+        let drawing =
+            ramp(white, 0.2, 0.3) * ramp(of_rest(flat), 0.25, 0.4) * (1.0 - ramp(of_rest(clipped), 0.05, 0.15));
+        Self { white: drawing.max(ramp(white, 0.7, 0.85)), plain: ramp(most as f64 / all, 0.2, 0.3) }
+    }
 }
 
 /// From 0 to 1 on the way between two values.

@@ -161,14 +161,14 @@ fn auto_takes_light_from_pixels_whole_so_that_clipped_ones_get_no_stronger_colou
 }
 
 #[test]
-fn auto_leaves_drawings_on_white_as_they_are() {
+fn auto_leaves_drawings_as_they_are() {
     let auto = Tone { auto: true, ..Tone::default() };
-    // A chart: pale and strong fills and lines on white.
-    let chart = |fills: &[[u8; 3]]| {
+    // A chart: fills and lines on a ground.
+    let chart = |ground: [u8; 3], line: [u8; 3], fills: &[[u8; 3]]| {
         let pixel = |at: usize| match (at % SIDE / 8, at / SIDE / 8) {
             (x, y) if x < 8 && y > 3 => fills[(x / 2 + y) % fills.len()],
-            (x, 2) if x % 2 == 0 => [30; 3],
-            _ => [255; 3],
+            (x, 2) if x % 2 == 0 => line,
+            _ => ground,
         };
         Picture::new(
             SIDE as u32,
@@ -178,13 +178,18 @@ fn auto_leaves_drawings_on_white_as_they_are() {
         )
         .unwrap()
     };
-    for fills in
-        [&[[200, 230, 240], [240, 225, 200]][..], &[[237, 125, 49], [200, 230, 240], [68, 114, 196]], &[[220; 3]]]
-    {
-        let chart = chart(fills);
+    for (ground, line, fills) in [
+        ([255; 3], [30; 3], &[[200, 230, 240], [240, 225, 200]][..]),
+        ([255; 3], [30; 3], &[[237, 125, 49], [200, 230, 240], [68, 114, 196]]),
+        ([255; 3], [30; 3], &[[220; 3]]),
+        ([41, 44, 71], [170, 170, 190], &[[60, 64, 96], [52, 56, 84]]),
+        ([184, 212, 246], [20, 40, 90], &[[150, 190, 240], [220, 230, 250]]),
+        ([229; 3], [90; 3], &[[200; 3], [240; 3]]),
+    ] {
+        let chart = chart(ground, line, fills);
         let after = itself(auto, &chart);
         // Local contrast and vibrance are left.
-        assert!(difference(&after, &chart) < 8.0, "{fills:?}: {}", difference(&after, &chart));
+        assert!(difference(&after, &chart) < 8.0, "{ground:?}, {fills:?}: {}", difference(&after, &chart));
     }
 }
 
