@@ -30,10 +30,11 @@ const TEXTS: [&str; 5] = [
     r#"{"store": {"provider": "aws", "key": "k", "secret": "s", "bucket": "b", "path": "p", "region": "eu-west-1", "acl": "private"}, "webhook": {"url": "https://example.com/", "delay": 5}}"#,
 ];
 
-const DRAWINGS: [&str; 3] = [
+const DRAWINGS: [&str; 4] = [
     r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 20"><defs><linearGradient id="g"><stop stop-color="red"/><stop offset="1" stop-opacity=".5"/></linearGradient><pattern id="p" width="4" height="4" patternUnits="userSpaceOnUse"><circle r="2"/></pattern></defs><path id="a" fill="url(#g)" d="M1 1h9q5 5 0 9a3 3 0 0 1-9 0z"/><use href="#a" x="12"/><g opacity=".5" transform="rotate(9)"><rect width="9" height="9" fill="url(#p)" stroke="#123" stroke-dasharray="1 2"/></g></svg>"##,
     r##"<!DOCTYPE svg [<!ENTITY c "fill:#f80;">]><svg xmlns="http://www.w3.org/2000/svg" width="30" height="30"><style>.a, g > path:first-child {mask: url(#m)}</style><mask id="m"><rect width="9" height="9" fill="#fff"/></mask><clipPath id="c"><circle r="9"/></clipPath><filter id="f"><feGaussianBlur stdDeviation="1"/><feTurbulence baseFrequency=".1" numOctaves="2"/><feMorphology radius="1"/></filter><g clip-path="url(#c)"><path class="a" style="&c;" d="M0 0L9 9V0"/></g><g filter="url(#f)"><path d="M2 2h5v5"/></g></svg>"##,
     r##"<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="9" height="9"><marker id="k"><path d="M0 0h1v1z"/></marker><polyline points="1,1 5 5 8 1" marker-mid="url(#k)"/><image width="5" height="5" xlink:href="data:image/svg+xml,&lt;svg xmlns='http://www.w3.org/2000/svg'&gt;&lt;circle r='9'/&gt;&lt;/svg&gt;"/><text>a</text></svg>"##,
+    r##"<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" fill="url(#g)"><radialGradient id="g" href="#h"/><linearGradient id="h"><stop stop-color="red"/></linearGradient><g stroke="url(#p)" marker-end="url(#k)"><path id="t" d="M0 0h5v5"/><switch><text><textPath href="#t">a</textPath></text></switch></g><pattern id="p" width="3" height="3" stroke="none"><use href="#t"/></pattern><marker id="k"><use href="#t"/></marker><filter id="f"><feImage href="#t"/></filter><mask id="m" mask="url(#n)"><use href="#s"/></mask><mask id="n"><circle r="3"/></mask><clipPath id="c" clip-path="url(#d)"><circle r="3"/></clipPath><clipPath id="d"><path d="M0 0h9v9z"/></clipPath><symbol id="s"><rect width="5" height="5" filter="url(#f)"/></symbol><use href="#s" mask="url(#m)" clip-path="url(#c)"/></svg>"##,
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

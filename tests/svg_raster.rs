@@ -239,6 +239,63 @@ fn what_would_take_too_much_is_refused_with_its_number() {
     }
 }
 
+/// A pattern that draws itself by what it inherits, or by the second of two with its name, would never end.
+#[test]
+fn paints_that_lead_back_to_themselves_are_refused_and_others_are_drawn() {
+    let pattern = |id: &str, attributes: &str, within: &str| {
+        format!("<pattern id='{id}' {attributes} width='4' height='4' patternUnits='userSpaceOnUse'>{within}</pattern>")
+    };
+    let within =
+        |group: &str, content: &str| document(&format!("<g {group}>{content}<rect width='9' height='9'/></g>"));
+    let rect = "<rect width='3' height='3'/>";
+    let around = |attribute: &str| within(attribute, &pattern("p", "", rect));
+    let styled = |rule: &str| document(&format!("<style>{rule}</style><g>{}{rect}</g>", pattern("p", "", rect)));
+    let copied = format!("{}<rect id='r' width='3' height='3'/>", pattern("p", "", "<use href='#r'/>"));
+    let stroked = "<rect stroke='url(#q)' width='3' height='3'/>";
+    let filled = pattern("q", "", "<rect fill='url(#p)' width='3' height='3'/>");
+    let second = format!("{}{filled}{}<rect fill='url(#p)'/>", pattern("p", "", rect), pattern("p", "", stroked));
+    let circles = [
+        around("fill='url(#p)'"),
+        around("stroke='url(#p)'"),
+        styled("g {fill: url(#p)}"),
+        styled("svg {stroke: url(\"#p\")}"),
+        within("fill='url(#p)'", &copied),
+        document(&second),
+    ];
+    for svg in circles {
+        let error = refused(svg.as_bytes());
+        assert!(error.contains("refers to itself"), "{svg}: {error}");
+    }
+    let gradient = "<linearGradient id='p'><stop stop-color='red'/></linearGradient><mask id='m'><rect/></mask>";
+    let marker = "<marker id='k'><path d='M0 0h1v1z'/></marker><path d='M1 1h5v5' fill='none'/>";
+    let sound = [
+        within("fill='url(#p)'", &pattern("p", "fill='red'", rect)),
+        within(
+            "fill='url(#p)'",
+            &pattern("p", "", "<rect fill='red' width='3' height='3'/><image width='3' height='3'/>"),
+        ),
+        within("fill='url(#p)' mask='url(#m)'", gradient),
+        within("marker-mid='url(#k)'", marker),
+        document(&pattern("p", "", &format!("<g id='p'>{rect}</g>"))),
+    ];
+    for svg in sound {
+        png(&svg, "");
+    }
+}
+
+#[test]
+fn numbers_that_cannot_be_drawn_are_refused() {
+    let huge = "9".repeat(80);
+    let cases = [
+        format!("<filter id='f'><feMorphology radius='{huge}'/></filter><g filter='url(#f)'><path d='M2 2h5v5'/></g>"),
+        "<image width='99999999999995' height='5' href=\"data:image/svg+xml,&lt;svg xmlns='http://www.w3.org/2000/svg'/>\"/>".into(),
+    ];
+    for content in cases {
+        let error = refused(document(&content).as_bytes());
+        assert!(error.contains("cannot be drawn"), "{error}");
+    }
+}
+
 #[test]
 fn what_is_no_sound_document_is_refused_with_the_reason() {
     let cycle = "<g id='a'><use href='#b'/></g><g id='b'><use href='#c'/></g><g id='c'><use href='#a'/></g>";

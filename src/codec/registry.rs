@@ -165,14 +165,17 @@ fn writing(format: Format) -> Error {
 }
 
 /// Turns a panic below into an error. With `panic = "abort"` there is nothing to turn.
-pub(crate) fn guarded<T>(doing: &'static str, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        let message = panic
-            .downcast_ref::<&str>()
-            .map(ToString::to_string)
+fn guarded<T>(doing: &'static str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    caught(work).unwrap_or_else(|message| Err(Error::internal(doing, message)))
+}
+
+/// What `work` gives, or the message that it panics with.
+pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> std::result::Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        let message = panic.downcast_ref::<&str>().map(ToString::to_string);
+        message
             .or_else(|| panic.downcast_ref::<String>().cloned())
-            .unwrap_or_else(|| "a panic without a message".into());
-        Err(Error::internal(doing, message))
+            .unwrap_or_else(|| "a panic without a message".into())
     })
 }
 

@@ -3,10 +3,7 @@
 //! zune-jpeg makes full-size gray and RGB, behind a proof that the data are whole; what it cannot read is first rewritten
 //! for it without loss. libjpeg makes CMYK, odd sampling and reduced sizes.
 
-use std::{
-    cell::Cell,
-    panic::{AssertUnwindSafe, catch_unwind},
-};
+use std::cell::Cell;
 
 use zune_core::{
     bytestream::{ZByteIoError, ZByteReaderTrait, ZSeekFrom},
@@ -22,7 +19,7 @@ use super::{
     recompress, scan,
 };
 use crate::{
-    codec::DecodeOptions,
+    codec::{DecodeOptions, registry::caught},
     control::Run,
     error::{Error, Result},
     format::Format,
@@ -98,9 +95,7 @@ fn by_zune(bytes: &[u8], header: &Header<'_>, run: Run<'_>) -> Result<Option<Pic
         .set_max_height(usize::MAX);
     let stopped = Cell::new(None);
     // A panic is as good as a refusal: another decoder is at hand.
-    let decoded = catch_unwind(AssertUnwindSafe(|| {
-        JpegDecoder::new_with_options(Watched::new(bytes, run, &stopped), options).decode()
-    }));
+    let decoded = caught(|| JpegDecoder::new_with_options(Watched::new(bytes, run, &stopped), options).decode());
     if let Some(stop) = stopped.take() {
         return Err(stop);
     }

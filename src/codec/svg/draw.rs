@@ -13,7 +13,7 @@ use resvg::{
 
 use super::{cost, embedded, fonts::Fonts, read, references, render};
 use crate::{
-    codec::registry::guarded,
+    codec::registry::caught,
     control::Run,
     error::{Error, Result},
     format::Format,
@@ -37,7 +37,7 @@ impl Drawing {
     /// # Errors
     /// As of [`read::document`]; [`Error::Limit`] if references multiply the document beyond its limits.
     pub(crate) fn new(text: &str, fonts: &Fonts, run: Run<'_>) -> Result<Self> {
-        guarded("reading an SVG", || on_a_large_stack(|| converted(text, fonts, 0, run))).map(|tree| Self { tree })
+        in_reason(|| on_a_large_stack(|| converted(text, fonts, 0, run))).map(|tree| Self { tree })
     }
 
     /// Width and height that the document gives itself, in CSS pixels.
@@ -69,7 +69,7 @@ impl Drawing {
     fn scaled(&self, scale: (f32, f32), (width, height): (u32, u32), run: Run<'_>) -> Result<Picture> {
         run.check()?;
         run.limits.check_result(width, height)?;
-        guarded("drawing an SVG", || on_a_large_stack(|| self.drawn(scale, (width, height), run)))
+        in_reason(|| on_a_large_stack(|| self.drawn(scale, (width, height), run)))
     }
 
     fn drawn(&self, scale: (f32, f32), (width, height): (u32, u32), run: Run<'_>) -> Result<Picture> {
@@ -110,6 +110,11 @@ pub(super) fn converted(text: &str, fonts: &Fonts, nesting: u8, run: Run<'_>) ->
         (Some(error), _) => Err(error),
         (None, tree) => tree.map_err(|error| Error::damaged(Format::Svg, "cannot be drawn", error)),
     }
+}
+
+/// Does `work`, in which usvg, resvg and tiny-skia panic where numbers of a document go beyond what theirs hold.
+fn in_reason<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    caught(work).unwrap_or_else(|message| Err(Error::damaged(Format::Svg, "cannot be drawn", message)))
 }
 
 /// Does `work` where no depth that the limits allow overflows the stack.

@@ -33,11 +33,8 @@ const ELEMENTS_AT_ONCE: u32 = 1 << 10;
 pub(super) fn check(document: &Document<'_>, run: Run<'_>) -> Result<()> {
     let root = document.root_element();
     let style = Style::new(root, run)?;
-    let ids = root.descendants().filter_map(|node| Some((node.attribute("id")?, node)));
-    let mut ids: Vec<_> = ids.collect();
-    ids.reverse(); // Of two with the same name the first counts.
-    let ids = ids.into_iter().collect();
-    let mut walk = Walk { style, ids, known: BTreeMap::new(), reach: Reach::default(), run, seen: 0 };
+    let (known, around) = (BTreeMap::new(), BTreeMap::new());
+    let mut walk = Walk { style, ids: ids(root), known, around, reach: Reach::default(), run, seen: 0 };
     let weight = walk.measured(root, Inherited::default(), 1)?;
     let relative = weight.relative.saturating_mul(walk.reach.bytes(weight.growth()));
     within(EXPANDED, weight.bytes.saturating_add(relative), run.limits.svg_expanded_bytes)
@@ -62,43 +59,95 @@ impl Weight {
         self.times.max(1.0) * self.times_within.max(1.0)
     }
 
+    /// What is within this, or what this refers to.
     fn add(&mut self, other: Self) {
+        self.join(Self { depth: other.depth + 1, ..other });
+    }
+
+    fn join(&mut self, other: Self) {
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.shapes = self.shapes.saturating_add(other.shapes);
         self.vertices = self.vertices.saturating_add(other.vertices);
         self.relative = self.relative.saturating_add(other.relative);
         self.times_within = self.times_within.max(other.growth());
-        self.depth = self.depth.max(other.depth + 1);
+        self.depth = self.depth.max(other.depth);
     }
 }
 
-/// Bytes of what shapes get from the elements they are in: one copy a shape, or for markers one a vertex.
+/// What shapes get from the elements they are in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Fill,
+    Stroke,
+    Markers,
+}
+
+impl Kind {
+    const ALL: [Self; 3] = [Self::Fill, Self::Stroke, Self::Markers];
+
+    fn of(property: &str) -> Option<Self> {
+        match property {
+            "fill" => Some(Self::Fill),
+            "stroke" => Some(Self::Stroke),
+            _ if property.starts_with("marker") => Some(Self::Markers),
+            _ => None,
+        }
+    }
+
+    /// Whether a shape may get more than this from further out, as there are three properties for markers.
+    fn is_open(self, set: Option<Paint>) -> bool {
+        set.is_none() || self == Self::Markers
+    }
+
+    fn over(self, set: Option<Paint>, around: Option<Paint>) -> Option<Paint> {
+        match (set, around) {
+            (Some(set), Some(around)) if self.is_open(Some(set)) => {
+                let bytes = set.bytes.saturating_add(around.bytes);
+                Some(Paint { bytes, depth: set.depth.max(around.depth) })
+            }
+            _ => set.or(around),
+        }
+    }
+}
+
+/// What a kind comes to: its bytes are copied once a shape, or for markers once a vertex.
 #[derive(Debug, Clone, Copy, Default)]
-struct Inherited {
-    fill: u64,
-    stroke: u64,
-    markers: u64,
+struct Paint {
+    bytes: u64,
+    depth: u64,
 }
 
-impl Inherited {
-    fn on(self, weight: Weight) -> u64 {
-        let paint = weight.shapes.saturating_mul(self.fill.saturating_add(self.stroke));
-        paint.saturating_add(weight.vertices.saturating_mul(self.markers))
-    }
+/// What shapes get; of a kind that nothing has set, what the elements around `referred` set, in which they are drawn as well.
+#[derive(Debug, Clone, Copy, Default)]
+struct Inherited<'a, 'input> {
+    set: [Option<Paint>; 3],
+    referred: Option<Node<'a, 'input>>,
+}
+
+/// How an element is referred to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Link {
+    /// By `use`, in whose place it is drawn.
+    Copied,
+    /// By anything else; it is drawn as it stands in the document.
+    Named,
 }
 
 struct Walk<'a, 'input> {
     style: Style<'a>,
-    ids: BTreeMap<&'a str, Node<'a, 'input>>,
+    /// All elements of a name, in their order: of several, browsers take the first, and usvg that for `use` and else the last.
+    ids: BTreeMap<&'a str, Vec<Node<'a, 'input>>>,
     /// What has been referred to; `None` while it is being measured.
-    known: BTreeMap<u32, Option<Weight>>,
+    known: BTreeMap<(&'a str, Link), Option<Weight>>,
+    /// What the elements around another set.
+    around: BTreeMap<(u32, Kind), Option<Paint>>,
     reach: Reach,
     run: Run<'a>,
     seen: u32,
 }
 
 impl<'a, 'input> Walk<'a, 'input> {
-    fn measured(&mut self, node: Node<'a, 'input>, inherited: Inherited, depth: u64) -> Result<Weight> {
+    fn measured(&mut self, node: Node<'a, 'input>, inherited: Inherited<'a, 'input>, depth: u64) -> Result<Weight> {
         within("depth of SVG elements, references followed", depth, self.run.limits.svg_depth)?;
         self.seen += 1;
         if self.seen.is_multiple_of(ELEMENTS_AT_ONCE) {
@@ -114,26 +163,30 @@ impl<'a, 'input> Walk<'a, 'input> {
     }
 
     /// The element without its children, but with what it refers to.
-    fn own(&mut self, node: Node<'a, 'input>, inherited: &mut Inherited, depth: u64) -> Result<Weight> {
+    fn own(&mut self, node: Node<'a, 'input>, inherited: &mut Inherited<'a, 'input>, depth: u64) -> Result<Weight> {
         let mut weight = Weight { bytes: ELEMENT, depth: 1, ..Weight::default() };
         let name = node.tag_name().name();
-        for attribute in node.attributes() {
-            match attribute.name() {
-                "href" => {
-                    if follows_links(name)
-                        && let Some(id) = attribute.value().trim().strip_prefix('#')
-                    {
-                        let target = self.target(id, depth)?;
-                        weight.add(target);
-                        weight.bytes = weight.bytes.saturating_add(inherited.on(target));
-                    }
+        let properties = self.properties(node)?;
+        for &(property, value) in &properties {
+            weight.bytes = weight.bytes.saturating_add(value.len() as u64);
+            weight.times = weight.times.max(self.reach.property(property, value));
+            if Kind::of(property).is_none() {
+                for id in names(value) {
+                    weight.add(self.target(id, Link::Named, depth)?);
                 }
-                "style" => {}
-                property => self.property(property, attribute.value(), inherited, &mut weight, depth)?,
             }
         }
-        for (property, value) in self.style.of(node, self.run)? {
-            self.property(property, value, inherited, &mut weight, depth)?;
+        for kind in Kind::ALL {
+            let set = self.set(&properties, kind, depth)?;
+            let before = &mut inherited.set[kind as usize];
+            *before = kind.over(set, *before);
+        }
+        let links = node.attributes().filter(|attribute| attribute.name() == "href" && follows_links(name));
+        for id in links.filter_map(|attribute| attribute.value().trim().strip_prefix('#')) {
+            let link = if name == "use" { Link::Copied } else { Link::Named };
+            let target = self.target(id, link, depth)?;
+            weight.add(target);
+            weight.add(self.painted(target, inherited, depth)?);
         }
         let own = match name {
             "path" => {
@@ -145,14 +198,15 @@ impl<'a, 'input> Walk<'a, 'input> {
                 Weight { shapes: 1, vertices: vertices(points), ..Weight::default() }
             }
             "rect" | "circle" | "ellipse" => self.rounded(node),
-            "line" | "image" => Weight { shapes: 1, vertices: 8, ..Weight::default() },
+            "line" => Weight { shapes: 1, vertices: 8, ..Weight::default() },
             "text" | "tspan" | "textPath" | "tref" => {
                 let text = node.children().filter_map(|child| child.text()).map(|text| text.len() as u64);
                 Weight { shapes: 1, bytes: text.sum::<u64>().saturating_mul(TEXT), ..Weight::default() }
             }
             _ => Weight::default(),
         };
-        weight.add(Weight { bytes: own.bytes.saturating_add(inherited.on(own)), ..own });
+        weight.add(own);
+        weight.add(self.painted(own, inherited, depth)?);
         Ok(weight)
     }
 
@@ -168,47 +222,78 @@ impl<'a, 'input> Walk<'a, 'input> {
         weight
     }
 
-    /// What a property brings: more to be inherited, or more to this very element.
-    fn property(
-        &mut self,
-        name: &str,
-        value: &'a str,
-        inherited: &mut Inherited,
-        weight: &mut Weight,
-        depth: u64,
-    ) -> Result<()> {
-        weight.bytes = weight.bytes.saturating_add(value.len() as u64);
-        weight.times = weight.times.max(self.reach.property(name, value));
-        let mut referred = 0u64;
-        let inherits = matches!(name, "fill" | "stroke") || name.starts_with("marker");
-        for id in urls(value).into_iter().filter_map(|url| url.strip_prefix('#')) {
-            let target = self.target(id, depth)?;
-            referred = referred.saturating_add(target.bytes);
-            match inherits {
-                true => weight.depth = weight.depth.max(target.depth + 1),
-                false => weight.add(target),
-            }
-        }
-        match name {
-            _ if value.trim() == "inherit" => {}
-            "fill" => inherited.fill = referred,
-            "stroke" => inherited.stroke = referred,
-            _ if inherits => inherited.markers = inherited.markers.saturating_add(referred),
-            _ => {}
-        }
-        Ok(())
+    /// Names and values of all that stands in an element and its styles, but for links.
+    fn properties(&self, node: Node<'a, 'input>) -> Result<Vec<(&'a str, &'a str)>> {
+        let own = node.attributes().map(|attribute| (attribute.name(), attribute.value()));
+        let mut all: Vec<_> = own.filter(|(name, _)| !matches!(*name, "href" | "style")).collect();
+        all.extend(self.style.of(node, self.run)?);
+        Ok(all)
     }
 
-    /// What the element named `id` comes to.
-    fn target(&mut self, id: &str, depth: u64) -> Result<Weight> {
-        let Some(&node) = self.ids.get(id) else { return Ok(Weight::default()) };
-        let weight = match self.known.get(&node.id().get()) {
+    /// What the shapes of `weight` get beside what they are.
+    fn painted(&mut self, weight: Weight, inherited: &Inherited<'a, 'input>, depth: u64) -> Result<Weight> {
+        let mut added = Weight::default();
+        for kind in Kind::ALL.into_iter().filter(|_| weight.shapes > 0) {
+            let mut paint = inherited.set[kind as usize];
+            if let Some(referred) = inherited.referred.filter(|_| kind.is_open(paint)) {
+                paint = kind.over(paint, self.around(referred, kind, depth)?);
+            }
+            let Some(paint) = paint else { continue };
+            let times = if kind == Kind::Markers { weight.vertices } else { weight.shapes };
+            added.bytes = added.bytes.saturating_add(times.saturating_mul(paint.bytes));
+            added.depth = added.depth.max(paint.depth);
+        }
+        Ok(added)
+    }
+
+    /// What the elements around `node` set.
+    fn around(&mut self, node: Node<'a, 'input>, kind: Kind, depth: u64) -> Result<Option<Paint>> {
+        let Some(parent) = node.parent_element() else { return Ok(None) };
+        if let Some(&paint) = self.around.get(&(parent.id().get(), kind)) {
+            return Ok(paint);
+        }
+        let mut paint = self.set(&self.properties(parent)?, kind, depth)?;
+        if kind.is_open(paint) {
+            paint = kind.over(paint, self.around(parent, kind, depth)?);
+        }
+        self.around.insert((parent.id().get(), kind), paint);
+        Ok(paint)
+    }
+
+    /// What one element sets by its properties: of one that is set several times, all.
+    fn set(&mut self, properties: &[(&'a str, &'a str)], kind: Kind, depth: u64) -> Result<Option<Paint>> {
+        let mut set: Option<Paint> = None;
+        for (_, value) in properties.iter().filter(|(name, _)| Kind::of(name) == Some(kind)) {
+            if value.trim() == "inherit" {
+                continue;
+            }
+            let paint = set.get_or_insert_default();
+            for id in names(value) {
+                let target = self.target(id, Link::Named, depth)?;
+                paint.bytes = paint.bytes.saturating_add(target.bytes);
+                paint.depth = paint.depth.max(target.depth);
+            }
+        }
+        Ok(set)
+    }
+
+    /// What is named `id` comes to.
+    fn target(&mut self, id: &str, link: Link, depth: u64) -> Result<Weight> {
+        let Some((&id, named)) = self.ids.get_key_value(id) else { return Ok(Weight::default()) };
+        let weight = match self.known.get(&(id, link)) {
             Some(Some(weight)) => *weight,
+            // Markers have no markers of their own kind.
+            Some(None) if named.iter().all(|node| node.tag_name().name() == "marker") => return Ok(Weight::default()),
             Some(None) => return Err(damaged(format!("has an element that refers to itself: #{}", shown(id)))),
             None => {
-                self.known.insert(node.id().get(), None);
-                let weight = self.measured(node, Inherited::default(), depth + 1)?;
-                self.known.insert(node.id().get(), Some(weight));
+                let named = if link == Link::Copied { vec![named[0]] } else { named.clone() };
+                self.known.insert((id, link), None);
+                let mut weight = Weight::default();
+                for node in named {
+                    let referred = Some(node).filter(|_| link == Link::Named);
+                    weight.join(self.measured(node, Inherited { referred, ..Inherited::default() }, depth + 1)?);
+                }
+                self.known.insert((id, link), Some(weight));
                 weight
             }
         };
@@ -216,6 +301,22 @@ impl<'a, 'input> Walk<'a, 'input> {
         within("depth of SVG elements, references followed", deepest, self.run.limits.svg_depth)?;
         Ok(weight)
     }
+}
+
+/// Elements by their names.
+fn ids<'a, 'input>(root: Node<'a, 'input>) -> BTreeMap<&'a str, Vec<Node<'a, 'input>>> {
+    let mut ids: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for node in root.descendants() {
+        for id in node.attributes().filter(|attribute| attribute.name() == "id") {
+            ids.entry(id.value()).or_default().push(node);
+        }
+    }
+    ids
+}
+
+/// What a value refers to.
+fn names(value: &str) -> impl Iterator<Item = &str> {
+    urls(value).into_iter().filter_map(|url| url.strip_prefix('#'))
 }
 
 /// Elements whose links are to what they draw; the links of others lead to be followed by people.
