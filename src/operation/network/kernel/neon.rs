@@ -6,48 +6,12 @@ use std::{arch::aarch64::*, ops::Range};
 
 use super::{
     Map,
-    winograd::{self, Job, Space, Vector},
+    winograd::{self, Job, Space, Vector, vector},
 };
 
-impl Vector for float32x4_t {
-    const LANES: usize = 4;
-
-    #[inline(always)]
-    unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: promised by the caller, here and below.
-        unsafe { vld1q_f32(from) }
-    }
-    #[inline(always)]
-    unsafe fn splat(value: f32) -> Self {
-        // SAFETY: see `load`.
-        unsafe { vdupq_n_f32(value) }
-    }
-    #[inline(always)]
-    unsafe fn plus_product(self, a: Self, b: Self) -> Self {
-        // SAFETY: see `load`.
-        unsafe { vfmaq_f32(self, a, b) }
-    }
-    #[inline(always)]
-    unsafe fn plus(self, other: Self) -> Self {
-        // SAFETY: see `load`.
-        unsafe { vaddq_f32(self, other) }
-    }
-    #[inline(always)]
-    unsafe fn minus(self, other: Self) -> Self {
-        // SAFETY: see `load`.
-        unsafe { vsubq_f32(self, other) }
-    }
-    #[inline(always)]
-    unsafe fn at_least_zero(self) -> Self {
-        // SAFETY: see `load`.
-        unsafe { vmaxq_f32(self, vdupq_n_f32(0.0)) }
-    }
-    #[inline(always)]
-    unsafe fn store(self, to: *mut f32) {
-        // SAFETY: see `load`.
-        unsafe { vst1q_f32(to, self) }
-    }
-}
+vector!(float32x4_t, 4, vld1q_f32, vdupq_n_f32, vst1q_f32, vaddq_f32, vsubq_f32, vmaxq_f32, |sum, a, b| vfmaq_f32(
+    sum, a, b
+));
 
 /// Twenty-four sums, four weights and a value fill twenty-nine of thirty-two registers.
 pub(super) fn group(job: &Job<'_>, tiles: Range<usize>, space: &mut Space, to: &mut Map) {

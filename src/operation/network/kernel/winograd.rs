@@ -100,6 +100,56 @@ pub(super) trait Vector: Copy {
     unsafe fn store(self, to: *mut f32);
 }
 
+/// [`Vector`] by the intrinsics of one instruction set.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! vector {
+    ($vector:ty, $lanes:literal, $load:ident, $splat:ident, $store:ident, $plus:ident, $minus:ident, $larger:ident,
+     |$sum:ident, $a:ident, $b:ident| $product:expr) => {
+        impl Vector for $vector {
+            const LANES: usize = $lanes;
+
+            #[inline(always)]
+            unsafe fn load(from: *const f32) -> Self {
+                // SAFETY: promised by the caller, here and below.
+                unsafe { $load(from) }
+            }
+            #[inline(always)]
+            unsafe fn splat(value: f32) -> Self {
+                // SAFETY: see `load`.
+                unsafe { $splat(value) }
+            }
+            #[inline(always)]
+            unsafe fn plus_product(self, $a: Self, $b: Self) -> Self {
+                let $sum = self;
+                // SAFETY: see `load`.
+                unsafe { $product }
+            }
+            #[inline(always)]
+            unsafe fn plus(self, other: Self) -> Self {
+                // SAFETY: see `load`.
+                unsafe { $plus(self, other) }
+            }
+            #[inline(always)]
+            unsafe fn minus(self, other: Self) -> Self {
+                // SAFETY: see `load`.
+                unsafe { $minus(self, other) }
+            }
+            #[inline(always)]
+            unsafe fn at_least_zero(self) -> Self {
+                // SAFETY: see `load`.
+                unsafe { $larger(self, $splat(0.0)) }
+            }
+            #[inline(always)]
+            unsafe fn store(self, to: *mut f32) {
+                // SAFETY: see `load`.
+                unsafe { $store(to, self) }
+            }
+        }
+    };
+}
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(super) use vector;
+
 /// A group of tiles, `P` at a time with blocks of outputs in `N` registers.
 ///
 /// # Safety
