@@ -260,6 +260,7 @@ fn paints_that_lead_back_to_themselves_are_refused_and_others_are_drawn() {
         styled("g {fill: url(#p)}"),
         styled("svg {stroke: url(\"#p\")}"),
         within("fill='url(#p)'", &copied),
+        within("fill='url(#p)'", &copied.replace("<rect", "<rect fill='red'")),
         document(&second),
     ];
     for svg in circles {
@@ -275,12 +276,27 @@ fn paints_that_lead_back_to_themselves_are_refused_and_others_are_drawn() {
             &pattern("p", "", "<rect fill='red' width='3' height='3'/><image width='3' height='3'/>"),
         ),
         within("fill='url(#p)' mask='url(#m)'", gradient),
+        within("fill='url(#p)'", &copied.replace("<use", "<use fill='red'")),
         within("marker-mid='url(#k)'", marker),
         document(&pattern("p", "", &format!("<g id='p'>{rect}</g>"))),
     ];
     for svg in sound {
         png(&svg, "");
     }
+}
+
+#[test]
+fn of_several_elements_with_a_name_the_first_counts_as_in_browsers() {
+    let gradient = |colour: &str| format!("<linearGradient id='a'><stop stop-color='{colour}'/></linearGradient>");
+    let clip = |x: u32| format!("<clipPath id='c'><rect x='{x}' width='10' height='20'/></clipPath>");
+    let shape = "<rect width='20' height='20' fill='url(#a)' clip-path='url(#c)'/>";
+    let (first, second) = (gradient("lime") + &clip(10), gradient("blue") + &clip(0));
+    for between in [shape, "<g id='c'/>", "<style>#a {color: red}</style>"] {
+        let picture = png(&document(&format!("{first}{between}{second}{shape}")), "");
+        assert_eq!((pixel(&picture, 5, 5), pixel(&picture, 15, 5)), (RED, LIME), "{between}");
+    }
+    let entity = "<!DOCTYPE svg [<!ENTITY n 'é'>]>".to_owned() + &document("<g id='&n;'/><g id='é'/><g id='&n;'/>");
+    assert_eq!(png(&entity, "").to_rgba8(), png(&document(""), "").to_rgba8());
 }
 
 #[test]

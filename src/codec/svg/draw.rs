@@ -11,7 +11,7 @@ use resvg::{
     usvg::{ImageHrefResolver, Options, Size, Tree},
 };
 
-use super::{cost, embedded, fonts::Fonts, read, references, render};
+use super::{cost, embedded, fonts::Fonts, names, read, references, render};
 use crate::{
     codec::registry::caught,
     control::Run,
@@ -87,6 +87,11 @@ impl Drawing {
 pub(super) fn converted(text: &str, fonts: &Fonts, nesting: u8, run: Run<'_>) -> Result<Tree> {
     let document = read::document(text, run)?;
     references::check(&document, run)?;
+    let renamed = names::first(text, &document);
+    let document = match &renamed {
+        Some(text) => read::document(text, run)?,
+        None => document,
+    };
     run.check()?;
     let failure = Mutex::new(None);
     let options = Options {

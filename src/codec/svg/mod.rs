@@ -23,6 +23,8 @@ mod fonts;
 #[cfg(feature = "svg")]
 mod mark;
 #[cfg(feature = "svg")]
+mod names;
+#[cfg(feature = "svg")]
 mod paint;
 #[cfg(feature = "svg")]
 mod read;

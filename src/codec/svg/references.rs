@@ -44,8 +44,8 @@ pub(super) fn check(document: &Document<'_>, run: Run<'_>) -> Result<()> {
 #[derive(Debug, Clone, Copy, Default)]
 struct Weight {
     bytes: u64,
-    shapes: u64,
-    vertices: u64,
+    /// Copies of each [`Kind`] that shapes get from what this is in, as nothing in it sets that.
+    open: [u64; 3],
     /// Ellipses whose radius is relative to a font or a viewport.
     relative: u64,
     /// How many times longer its own font or viewport makes a relative length, and those within it at most.
@@ -55,6 +55,11 @@ struct Weight {
 }
 
 impl Weight {
+    /// A shape with so many vertices.
+    fn shape(vertices: u64) -> Self {
+        Self { open: [1, 1, vertices], ..Self::default() }
+    }
+
     fn growth(self) -> f64 {
         self.times.max(1.0) * self.times_within.max(1.0)
     }
@@ -66,8 +71,9 @@ impl Weight {
 
     fn join(&mut self, other: Self) {
         self.bytes = self.bytes.saturating_add(other.bytes);
-        self.shapes = self.shapes.saturating_add(other.shapes);
-        self.vertices = self.vertices.saturating_add(other.vertices);
+        for (open, other) in self.open.iter_mut().zip(other.open) {
+            *open = open.saturating_add(other);
+        }
         self.relative = self.relative.saturating_add(other.relative);
         self.times_within = self.times_within.max(other.growth());
         self.depth = self.depth.max(other.depth);
@@ -135,7 +141,8 @@ enum Link {
 
 struct Walk<'a, 'input> {
     style: Style<'a>,
-    /// All elements of a name, in their order: of several, browsers take the first, and usvg that for `use` and else the last.
+    /// All elements of a name, in their order: of several, usvg takes the first for `use` and else the last, which is mostly
+    /// [made to be the first](super::names::first) as well.
     ids: BTreeMap<&'a str, Vec<Node<'a, 'input>>>,
     /// What has been referred to; `None` while it is being measured.
     known: BTreeMap<(&'a str, Link), Option<Weight>>,
@@ -185,34 +192,31 @@ impl<'a, 'input> Walk<'a, 'input> {
         for id in links.filter_map(|attribute| attribute.value().trim().strip_prefix('#')) {
             let link = if name == "use" { Link::Copied } else { Link::Named };
             let target = self.target(id, link, depth)?;
-            weight.add(target);
             weight.add(self.painted(target, inherited, depth)?);
         }
         let own = match name {
             "path" => {
                 let data = node.attribute("d").unwrap_or_default();
-                Weight { shapes: 1, vertices: vertices(data), bytes: curves::arcs(data), ..Weight::default() }
+                Weight { bytes: curves::arcs(data), ..Weight::shape(vertices(data)) }
             }
-            "polyline" | "polygon" => {
-                let points = node.attribute("points").unwrap_or_default();
-                Weight { shapes: 1, vertices: vertices(points), ..Weight::default() }
-            }
+            "polyline" | "polygon" => Weight::shape(vertices(node.attribute("points").unwrap_or_default())),
             "rect" | "circle" | "ellipse" => self.rounded(node),
-            "line" => Weight { shapes: 1, vertices: 8, ..Weight::default() },
+            "line" => Weight::shape(8),
+            // For `context-fill` and `context-stroke` in what it draws.
+            "use" => Weight::shape(0),
             "text" | "tspan" | "textPath" | "tref" => {
                 let text = node.children().filter_map(|child| child.text()).map(|text| text.len() as u64);
-                Weight { shapes: 1, bytes: text.sum::<u64>().saturating_mul(TEXT), ..Weight::default() }
+                Weight { bytes: text.sum::<u64>().saturating_mul(TEXT), ..Weight::shape(0) }
             }
             _ => Weight::default(),
         };
-        weight.add(own);
         weight.add(self.painted(own, inherited, depth)?);
         Ok(weight)
     }
 
     /// A shape that has arcs where it has a radius.
     fn rounded(&mut self, node: Node<'a, 'input>) -> Weight {
-        let mut weight = Weight { shapes: 1, vertices: 8, ..Weight::default() };
+        let mut weight = Weight::shape(8);
         for radius in ["r", "rx", "ry"].into_iter().filter_map(|name| node.attribute(name)) {
             match self.reach.ellipse(radius) {
                 Some(bytes) => weight.bytes = weight.bytes.saturating_add(bytes),
@@ -230,20 +234,27 @@ impl<'a, 'input> Walk<'a, 'input> {
         Ok(all)
     }
 
-    /// What the shapes of `weight` get beside what they are.
-    fn painted(&mut self, weight: Weight, inherited: &Inherited<'a, 'input>, depth: u64) -> Result<Weight> {
-        let mut added = Weight::default();
-        for kind in Kind::ALL.into_iter().filter(|_| weight.shapes > 0) {
+    /// `weight` with what its shapes get from what they are in.
+    fn painted(&mut self, mut weight: Weight, inherited: &Inherited<'a, 'input>, depth: u64) -> Result<Weight> {
+        for kind in Kind::ALL {
+            let copies = weight.open[kind as usize];
             let mut paint = inherited.set[kind as usize];
-            if let Some(referred) = inherited.referred.filter(|_| kind.is_open(paint)) {
+            if copies == 0 {
+                continue;
+            }
+            if kind.is_open(paint)
+                && let Some(referred) = inherited.referred
+            {
                 paint = kind.over(paint, self.around(referred, kind, depth)?);
             }
-            let Some(paint) = paint else { continue };
-            let times = if kind == Kind::Markers { weight.vertices } else { weight.shapes };
-            added.bytes = added.bytes.saturating_add(times.saturating_mul(paint.bytes));
-            added.depth = added.depth.max(paint.depth);
+            let Paint { bytes, depth } = paint.unwrap_or_default();
+            weight.bytes = weight.bytes.saturating_add(copies.saturating_mul(bytes));
+            weight.depth = weight.depth.max(depth);
+            if inherited.referred.is_some() || !kind.is_open(paint) {
+                weight.open[kind as usize] = 0;
+            }
         }
-        Ok(added)
+        Ok(weight)
     }
 
     /// What the elements around `node` set.
