@@ -76,6 +76,15 @@ fn what_is_used_elsewhere_still_inherits_there() {
 }
 
 #[test]
+fn a_pattern_that_shapes_share_is_declared_around_them_but_never_paints_itself() {
+    let pattern = "<pattern id='p' width='8' height='8' patternUnits='userSpaceOnUse'><use href='#t'/></pattern>";
+    let shapes = "<path fill='url(#p)' d='M0 0h9v9z'/>".repeat(9);
+    let svg = optimised(&format!("<defs><circle id='t' r='3' fill='red'/>{pattern}</defs>{shapes}"));
+    assert_eq!(svg.matches("url(#").count(), 0, "{svg}");
+    assert!(svg.contains("fill=\"#000\""), "{svg}");
+}
+
+#[test]
 fn sheets_that_depend_on_the_viewer_stay_with_their_classes() {
     let sheet = "<style>.a{fill:red}@media (prefers-color-scheme:dark){.a{fill:blue}}</style><path class=\"a\" d=\"M0 0h9v9z\"/>";
     let text = optimised(sheet);

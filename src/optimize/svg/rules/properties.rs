@@ -99,6 +99,8 @@ fn cares(tree: &Tree, id: Id, name: &str) -> bool {
         _ if name.starts_with("font") || name.starts_with("text") || name.starts_with("glyph") => text || html,
         "direction" | "dominant-baseline" | "letter-spacing" | "word-spacing" | "writing-mode" => text || html,
         "color-rendering" => false,
+        // Where a pattern gets itself to paint with, usvg never ends, as it asks what paints each `use` too.
+        "fill" | "stroke" => shape || text || kind == "use" && tree.within(id, &["pattern"]),
         _ => shape || text,
     }
 }
