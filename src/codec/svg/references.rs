@@ -257,17 +257,26 @@ impl<'a, 'input> Walk<'a, 'input> {
         Ok(weight)
     }
 
-    /// What the elements around `node` set.
+    /// What the elements around `node` set, from the nearest on.
     fn around(&mut self, node: Node<'a, 'input>, kind: Kind, depth: u64) -> Result<Option<Paint>> {
-        let Some(parent) = node.parent_element() else { return Ok(None) };
-        if let Some(&paint) = self.around.get(&(parent.id().get(), kind)) {
-            return Ok(paint);
+        let mut passed = Vec::new();
+        let mut paint = None;
+        for element in node.ancestors().skip(1).filter(Node::is_element) {
+            let key = (element.id().get(), kind);
+            if let Some(&known) = self.around.get(&key) {
+                paint = known;
+                break;
+            }
+            let set = self.set(&self.properties(element)?, kind, depth)?;
+            passed.push((key, set));
+            if !kind.is_open(set) {
+                break;
+            }
         }
-        let mut paint = self.set(&self.properties(parent)?, kind, depth)?;
-        if kind.is_open(paint) {
-            paint = kind.over(paint, self.around(parent, kind, depth)?);
+        for (key, set) in passed.into_iter().rev() {
+            paint = kind.over(set, paint);
+            self.around.insert(key, paint);
         }
-        self.around.insert((parent.id().get(), kind), paint);
         Ok(paint)
     }
 
