@@ -2,7 +2,8 @@
 //!
 //! Backends implement the small traits here; [`Codecs`] holds one of each a format and is how the rest of the crate
 //! reaches them. Every call through it is behind a check of the header against the [limits](crate::Limits), and a panic
-//! below it comes back as [`Error::Internal`](crate::Error::Internal).
+//! below it comes back as [`Error::Internal`](crate::Error::Internal), or as [`Error::Input`](crate::Error::Input) where what
+//! draws an SVG panics on the numbers of a document.
 
 mod info;
 mod options;

@@ -35,7 +35,8 @@ impl Drawing {
     /// Reads `text` and all that is embedded in it. Nothing else is read: no file, no address, no font of the system.
     ///
     /// # Errors
-    /// As of [`read::document`]; [`Error::Limit`] if references multiply the document beyond its limits.
+    /// As of [`read::document`]; [`Error::Limit`] if references multiply the document beyond its limits, [`Error::Input`] if
+    /// they lead back to where they began or its numbers cannot be drawn.
     pub(crate) fn new(text: &str, fonts: &Fonts, run: Run<'_>) -> Result<Self> {
         in_reason(|| on_a_large_stack(|| converted(text, fonts, 0, run))).map(|tree| Self { tree })
     }
@@ -48,7 +49,7 @@ impl Drawing {
     /// The whole document scaled to `width` x `height` pixels, over transparency: 8-bit sRGB with straight alpha.
     ///
     /// # Errors
-    /// [`Error::Limit`] if the picture is too large, or the work to draw it is.
+    /// [`Error::Limit`] if the picture is too large, or the work to draw it is; [`Error::Input`] if its numbers cannot be drawn.
     pub(crate) fn draw(&self, width: u32, height: u32, run: Run<'_>) -> Result<Picture> {
         let (own_width, own_height) = self.size();
         self.scaled((width as f32 / own_width, height as f32 / own_height), (width, height), run)
