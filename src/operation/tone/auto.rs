@@ -40,14 +40,15 @@ impl Balance {
         Self { white: [1.0; 3], gain: 1.0, shoulder: Shoulder { knee: 0.5, white: 1.0 }, ends: [0.0, 1.0] };
 
     /// What `survey` calls for. Each step is judged on what the ones before it make of the picture. A white ground has no
-    /// cast, and what is drawn on it may be pale; another plain ground has the light that it is meant to have.
+    /// cast, and what is drawn on it may be pale; another plain ground has the light that it is meant to have, and fills are not
+    /// too light.
     pub(super) fn of(survey: &Survey) -> Self {
-        let Ground { white, plain } = Ground::of(survey);
+        let Ground { white, plain, filled } = Ground::of(survey);
         let lit = 1.0 - white.max(plain);
         let white = daylight(cast(survey) * lit).map(|gain| 1.0 / gain);
         let tinted = Self { white, ..Self::NONE };
         let stops = exposure(&tinted.seen(survey));
-        let gain = exp2(-stops * if stops > 0.0 { lit } else { 1.0 - plain });
+        let gain = exp2(-stops * if stops > 0.0 { lit * (1.0 - filled) } else { 1.0 - plain });
         let top = survey.sorted(|code| tinted.lights(code)).at(LIGHTEST) * gain.max(1.0);
         // A little below 1, which counts as clipped.
         let exposed = Self { gain, shoulder: Shoulder { knee: 0.5, white: top / 0.99 }, ..tinted };

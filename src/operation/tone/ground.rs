@@ -4,8 +4,9 @@ use crate::operation::survey::{Survey, peak};
 
 /// A code from which a channel is clipped.
 const CLIPPED: f32 = 254.0 / 255.0;
-/// Share of all pixels from which a colour is that of a flat area.
+/// Shares of all pixels from which a colour is that of a flat area, and of one that a painter filled.
 const AREA: f64 = 0.002;
+const FILL: f64 = 0.02;
 
 /// What a picture is drawn on.
 pub(super) struct Ground {
@@ -14,8 +15,11 @@ pub(super) struct Ground {
     /// well.
     pub(super) white: f64,
     /// How surely the ground is of any other colour, 0 to 1: so much is of exactly one. Photographs have noise and gradients,
-    /// but for what is clipped (of some 250, one with a painted sky came near a fifth).
+    /// but for what is clipped in all channels (of some 250, one with a painted sky came near a fifth).
     pub(super) plain: f64,
+    /// How surely there are fills, 0 to 1: as `plain`, but of several colours together. Photographs with much that is out of focus
+    /// have them as well, those with too much light seldom.
+    pub(super) filled: f64,
 }
 
 impl Ground {
@@ -24,7 +28,7 @@ impl Ground {
         codes.sort_unstable();
         let areas = codes.chunk_by(|one, other| one == other).map(|area| (area[0].map(f32::from_bits), area.len()));
         let all = codes.len().max(1) as f64;
-        let (mut rest, mut flat, mut clipped, mut most) = (0, 0, 0, 0);
+        let (mut rest, mut flat, mut clipped, mut most, mut filled) = (0, 0, 0, 0, 0);
         for (code, area) in areas {
             if code.iter().all(|&channel| channel >= CLIPPED) {
                 continue;
@@ -35,15 +39,23 @@ impl Ground {
             }
             if peak(code) >= CLIPPED {
                 clipped += area;
-            } else if code.iter().all(|&channel| channel > 1.0 - CLIPPED) {
+            }
+            if code.iter().any(|&channel| channel > 1.0 - CLIPPED && channel < CLIPPED) {
                 most = most.max(area);
+                if area as f64 >= FILL * all {
+                    filled += area;
+                }
             }
         }
         let of_rest = |pixels: usize| pixels as f64 / rest.max(1) as f64;
         let white = 1.0 - rest as f64 / all;
         let drawing =
             ramp(white, 0.2, 0.3) * ramp(of_rest(flat), 0.25, 0.4) * (1.0 - ramp(of_rest(clipped), 0.05, 0.15));
-        Self { white: drawing.max(ramp(white, 0.7, 0.85)), plain: ramp(most as f64 / all, 0.2, 0.3) }
+        Self {
+            white: drawing.max(ramp(white, 0.7, 0.85)),
+            plain: ramp(most as f64 / all, 0.2, 0.3),
+            filled: ramp(filled as f64 / all, 0.1, 0.2),
+        }
     }
 }
 

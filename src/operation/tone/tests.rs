@@ -18,13 +18,14 @@ fn itself(tone: Tone, picture: &Picture) -> Picture {
     toned(tone, picture, picture)
 }
 
-/// A well-lit picture of many lights and colours, each code through `change`.
+/// A well-lit picture of many lights and colours with some texture, each code through `change`.
 fn scene(change: impl Fn(f64, usize) -> f64) -> Picture {
     let sample = |n: usize| {
         let (x, y, channel) = (n / 3 % SIDE, n / 3 / SIDE, n % 3);
         let light = ((x / 8 * 5 + y / 8 * 7) % 25) as f64 / 24.0;
         let tint = 1.0 - 0.25 * ((channel * 2 + x / 16 + y / 24) % 3) as f64;
-        (change((8.0 + 240.0 * light * tint) / 255.0, channel).clamp(0.0, 1.0) * 255.0 + 0.5) as u8
+        let grain = (n / 3 * 7919 % 13) as f64 - 6.0;
+        (change((10.0 + 236.0 * light * tint + grain).max(0.0) / 255.0, channel).clamp(0.0, 1.0) * 255.0 + 0.5) as u8
     };
     let samples = (0..SIDE * SIDE * 3).map(sample).collect();
     Picture::new(SIDE as u32, SIDE as u32, Channels::Rgb, Samples::Eight(samples)).unwrap()
@@ -185,6 +186,8 @@ fn auto_leaves_drawings_as_they_are() {
         ([41, 44, 71], [170, 170, 190], &[[60, 64, 96], [52, 56, 84]]),
         ([184, 212, 246], [20, 40, 90], &[[150, 190, 240], [220, 230, 250]]),
         ([229; 3], [90; 3], &[[200; 3], [240; 3]]),
+        ([255, 230, 136], [30; 3], &[[255; 3]]),
+        ([180; 3], [90; 3], &[[255; 3], [190, 140, 170], [230; 3], [153; 3], [210, 190, 200]]),
     ] {
         let chart = chart(ground, line, fills);
         let after = itself(auto, &chart);
