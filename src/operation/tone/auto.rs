@@ -8,7 +8,11 @@
 //! taken from all channels of a pixel alike, by its luminance: where one has been clipped the others are too strong beside it
 //! already, and curves channel by channel would turn skies orange.
 
-use super::{ground::Ground, white::daylight};
+use super::{
+    clipped::Clipped,
+    ground::{CLIPPED, Ground},
+    white::daylight,
+};
 use crate::{
     operation::{
         shoulder::Shoulder,
@@ -22,11 +26,15 @@ use crate::{
 const LIGHTEST: f64 = 0.9975;
 const DARKEST: f64 = 0.001;
 
+/// Share of a clipped channel below which all others are for it to be clipped by its own colour.
+const OWN: f64 = 0.7;
+
 /// What is done to light, in this order.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Balance {
-    /// Gains of linear light against the cast.
+    /// Gains of linear light against the cast, and the lightest of each channel then.
     white: [f64; 3],
+    lightest: [f64; 3],
     /// Of linear light, for exposure.
     gain: f64,
     shoulder: Shoulder,
@@ -36,8 +44,13 @@ pub(super) struct Balance {
 
 impl Balance {
     /// Changes nothing.
-    pub(super) const NONE: Self =
-        Self { white: [1.0; 3], gain: 1.0, shoulder: Shoulder { knee: 0.5, white: 1.0 }, ends: [0.0, 1.0] };
+    pub(super) const NONE: Self = Self {
+        white: [1.0; 3],
+        lightest: [1.0; 3],
+        gain: 1.0,
+        shoulder: Shoulder { knee: 0.5, white: 1.0 },
+        ends: [0.0, 1.0],
+    };
 
     /// What `survey` calls for. Each step is judged on what the ones before it make of the picture. A white ground has no
     /// cast, and what is drawn on it may be pale; another plain ground has the light that it is meant to have, and fills are not
@@ -46,10 +59,13 @@ impl Balance {
         let Ground { white, plain, filled } = Ground::of(survey);
         let lit = 1.0 - white.max(plain);
         let white = daylight(cast(survey) * lit).map(|gain| 1.0 / gain);
-        let tinted = Self { white, ..Self::NONE };
+        let lightest = [0, 1, 2].map(|n| white[n] * survey.sorted(|codes| linear(codes[n])).at(LIGHTEST));
+        let tinted = Self { white, lightest, ..Self::NONE };
         let stops = exposure(&tinted.seen(survey));
         let gain = exp2(-stops * if stops > 0.0 { lit * (1.0 - filled) } else { 1.0 - plain });
-        let top = survey.sorted(|code| tinted.lights(code)).at(LIGHTEST) * gain.max(1.0);
+        let clipped = tinted.clipped();
+        let lights = survey.sorted(|codes| peak(tinted.untinted(codes, clipped).map(|light| light as f32)));
+        let top = lights.at(LIGHTEST) * gain.max(1.0);
         // A little below 1, which counts as clipped.
         let exposed = Self { gain, shoulder: Shoulder { knee: 0.5, white: top / 0.99 }, ..tinted };
         let [black, white] = ends(&exposed.seen(survey));
@@ -61,14 +77,14 @@ impl Balance {
         self.gain < 1.0
     }
 
-    /// Without the cast; what is clipped has none, and stays white.
+    /// Without the cast, but for what is [`Clipped`].
     pub(super) fn balanced(&self, channel: usize, light: f64) -> f64 {
-        let gain = self.white[channel];
-        if gain > 1.0 {
-            return Shoulder { knee: 0.75, white: gain }.at(light * gain);
-        }
-        let share = light.powi(4);
-        gain * light / (1.0 - (1.0 - gain) * share * share)
+        Shoulder { knee: 0.75, white: self.lightest[channel] }.at(light * self.white[channel])
+    }
+
+    /// Whether clipped light of a channel is to be restored.
+    pub(super) fn loses(&self) -> [bool; 3] {
+        self.white.map(|gain| gain < 1.0)
     }
 
     /// With more or less light. White stays where it is, for a white ground not to turn gray.
@@ -91,8 +107,16 @@ impl Balance {
 
     /// The picture so far, without its ends.
     fn seen(&self, survey: &Survey) -> Survey {
+        let clipped = self.clipped();
         survey.map(|codes| {
-            let untinted = self.untinted(codes);
+            let mut untinted = self.untinted(codes, clipped);
+            // Clipped by its own colour and not by the cast, a channel counts as clipped still.
+            for channel in 0..3 {
+                let others = untinted[(channel + 1) % 3].max(untinted[(channel + 2) % 3]);
+                if codes[channel] >= CLIPPED && others < OWN * untinted[channel] {
+                    untinted[channel] = untinted[channel].max(1.0);
+                }
+            }
             let exposed = if self.lowers() {
                 let luma = f64::from(luma(untinted.map(|light| light as f32)));
                 untinted.map(|light| light * self.exposed(luma) / luma.max(1e-9))
@@ -105,13 +129,14 @@ impl Balance {
         })
     }
 
-    /// Linear light of codes, without the cast.
-    fn untinted(&self, codes: [f32; 3]) -> [f64; 3] {
-        [0, 1, 2].map(|channel| self.balanced(channel, linear(codes[channel]).into()))
+    fn clipped(&self) -> Option<Clipped> {
+        Clipped::new(self.loses(), |channel, code| self.balanced(channel, transfer::decode(code)))
     }
 
-    fn lights(&self, codes: [f32; 3]) -> f32 {
-        peak(self.untinted(codes).map(|light| light as f32))
+    /// Linear light of codes, without the cast.
+    fn untinted(&self, codes: [f32; 3], clipped: Option<Clipped>) -> [f64; 3] {
+        let light = [0, 1, 2].map(|channel| self.balanced(channel, linear(codes[channel]).into()) as f32);
+        clipped.map_or(light, |clipped| clipped.restored(light)).map(f64::from)
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::operation::survey::{Survey, peak};
 
 /// A code from which a channel is clipped.
-const CLIPPED: f32 = 254.0 / 255.0;
+pub(super) const CLIPPED: f32 = 254.0 / 255.0;
 /// Shares of all pixels from which a colour is that of a flat area, and of one that a painter filled.
 const AREA: f64 = 0.002;
 const FILL: f64 = 0.02;

@@ -6,6 +6,7 @@
 //! with gray of its luminance until it fits, so that hues stay.
 
 mod auto;
+mod clipped;
 mod curve;
 mod gains;
 mod ground;
@@ -14,6 +15,7 @@ mod tests;
 mod white;
 
 use auto::Balance;
+use clipped::Clipped;
 use gains::Gains;
 
 use super::{
@@ -26,7 +28,7 @@ use super::{
 use crate::{
     control::Run,
     error::Result,
-    picture::{Layout, Picture},
+    picture::{Layout, Picture, transfer},
 };
 
 /// Tone adjustments; each number is 0 for no change.
@@ -83,12 +85,19 @@ const VIBRANCE: f32 = 0.1;
 const CEILING: f32 = 0.985;
 const FLOOR: f32 = 0.002;
 
+/// What is done to decoded pixels first, in this order.
+struct Whole {
+    clipped: Option<Clipped>,
+    /// By luminance.
+    lowering: Option<Gains>,
+    then: [f32; 3],
+}
+
 /// Tone settled: the same for all frames.
 struct Toned {
     tone: Tone,
     decoding: Decoding,
-    /// What is done to decoded pixels first, by luminance and then by channels.
-    lowering: Option<(Gains, [f32; 3])>,
+    whole: Option<Whole>,
     own: Gains,
     surroundings: Gains,
 }
@@ -101,14 +110,21 @@ impl Toned {
         let then = warm.map(|warm| warm * exposure);
         let lowers = balance.lowers();
         let lit = |light: f64| balance.ended(balance.exposed(light));
-        let decoded = |channel: usize, light: f64| {
+        let seen = |channel: usize, light: f64| {
             let light = balance.balanced(channel, light);
-            if lowers { light } else { lit(light) * then[channel] }
+            if lowers { light } else { lit(light) }
         };
+        let clipped = Clipped::new(balance.loses(), |channel, code| seen(channel, transfer::decode(code)));
+        let whole = (lowers || clipped.is_some()).then(|| Whole {
+            clipped,
+            lowering: lowers.then(|| Gains::new(lit)),
+            then: then.map(|gain| gain as f32),
+        });
+        let last = if whole.is_some() { [1.0; 3] } else { then };
         Self {
             tone,
-            decoding: Decoding::new(layout, decoded),
-            lowering: lowers.then(|| (Gains::new(lit), then.map(|gain| gain as f32))),
+            decoding: Decoding::new(layout, |channel, light| seen(channel, light) * last[channel]),
+            whole,
             own: Gains::of_lightness(|l| curve::contrast(l, part(tone.contrast))),
             surroundings: Gains::of_lightness(|l| {
                 curve::shadows(curve::highlights(l, part(tone.highlights)), part(tone.shadows))
@@ -116,9 +132,10 @@ impl Toned {
         }
     }
 
-    fn lowered(&self, pixel: [f32; 3]) -> [f32; 3] {
-        let Some((gains, [r, g, b])) = &self.lowering else { return pixel };
-        let gain = gains.at(root(pixel));
+    fn begun(&self, pixel: [f32; 3]) -> [f32; 3] {
+        let Some(Whole { clipped, lowering, then: [r, g, b] }) = &self.whole else { return pixel };
+        let pixel = clipped.map_or(pixel, |clipped| clipped.restored(pixel));
+        let gain = lowering.as_ref().map_or(1.0, |gains| gains.at(root(pixel)));
         [pixel[0] * gain * r, pixel[1] * gain * g, pixel[2] * gain * b]
     }
 
@@ -128,7 +145,7 @@ impl Toned {
         }
         let mut reduced = Reduced::new(picture.width() as usize, picture.height() as usize);
         self.decoding
-            .rows(picture, 1, run, |y, row| reduced.add(y, row.iter().map(|&light| root(self.lowered(light)))))?;
+            .rows(picture, 1, run, |y, row| reduced.add(y, row.iter().map(|&light| root(self.begun(light)))))?;
         reduced.filtered(TOLERANCE, run).map(Some)
     }
 
@@ -201,7 +218,7 @@ impl Apply for Toned {
         let base = self.surroundings(&picture, run)?;
         let (mut own, mut lines, mut around) = (Vec::new(), Vec::new(), Vec::new());
         self.decoding.recoloured(picture, run, |y, row| {
-            row.iter_mut().for_each(|pixel| *pixel = self.lowered(*pixel));
+            row.iter_mut().for_each(|pixel| *pixel = self.begun(*pixel));
             own.clear();
             own.extend(row.iter().map(|&pixel| root(pixel)));
             match &base {
