@@ -8,24 +8,28 @@ const CODES: (f64, f64) = (0.955, 0.99);
 /// white stays white.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Clipped {
-    /// Of channels that lose light: what becomes of the two codes.
-    spans: [Option<(f32, f32)>; 3],
+    /// What becomes of the two codes; infinite of channels that lose no light.
+    from: [f32; 3],
+    full: [f32; 3],
 }
 
 impl Clipped {
     /// `light` is what becomes of a channel's index and code, `loses` whether the channel has less light then. `None` if none
     /// has.
     pub(super) fn new(loses: [bool; 3], light: impl Fn(usize, f64) -> f64) -> Option<Self> {
-        let span = |channel| (light(channel, CODES.0) as f32, light(channel, CODES.1) as f32);
-        let spans = [0, 1, 2].map(|channel: usize| loses[channel].then(|| span(channel)));
-        loses.contains(&true).then_some(Self { spans })
+        let of = |code| [0, 1, 2].map(|n: usize| if loses[n] { light(n, code) as f32 } else { f32::INFINITY });
+        loses.contains(&true).then(|| Self { from: of(CODES.0), full: of(CODES.1) })
     }
 
     pub(super) fn restored(&self, pixel: [f32; 3]) -> [f32; 3] {
+        // Few are.
+        if (0..3).all(|channel| pixel[channel] <= self.from[channel]) {
+            return pixel;
+        }
         let [r, g, b] = pixel;
         let others = [g.max(b), r.max(b), r.max(g)];
         [0, 1, 2].map(|channel| {
-            let Some((from, full)) = self.spans[channel] else { return pixel[channel] };
+            let (from, full) = (self.from[channel], self.full[channel]);
             let lost = others[channel] - pixel[channel];
             if pixel[channel] <= from || lost <= 0.0 {
                 return pixel[channel];
