@@ -53,8 +53,8 @@ impl Balance {
     };
 
     /// What `survey` calls for. Each step is judged on what the ones before it make of the picture. A white ground has no
-    /// cast, and what is drawn on it may be pale; another plain ground has the light that it is meant to have, and fills are not
-    /// too light.
+    /// cast, and what is drawn on it may be pale; another plain ground has the light that it is meant to have; what is filled
+    /// is not too light, and uses as much of the scale as it is meant to.
     pub(super) fn of(survey: &Survey) -> Self {
         let Ground { white, plain, filled } = Ground::of(survey);
         let lit = 1.0 - white.max(plain);
@@ -69,7 +69,8 @@ impl Balance {
         // A little below 1, which counts as clipped.
         let exposed = Self { gain, shoulder: Shoulder { knee: 0.5, white: top / 0.99 }, ..tinted };
         let [black, white] = ends(&exposed.seen(survey));
-        Self { ends: [black * (1.0 - plain), white + (1.0 - white) * plain], ..exposed }
+        let drawn = plain.max(filled);
+        Self { ends: [black * (1.0 - drawn), white + (1.0 - white) * drawn], ..exposed }
     }
 
     /// Whether there is too much light, so that `exposed` is for luminance; else it is for each channel.
