@@ -16,6 +16,7 @@ from PIL import Image
 from torch.nn import functional as F
 
 import degrade
+import perceptual
 from network import Network
 from pictures import KEPT, load, patch
 
@@ -74,13 +75,15 @@ def structure(found, wanted):
 
 
 def loss(found, wanted, task):
-    """L1; for photographs, where decibels reward blur, mostly structure."""
+    """L1; for photographs, where decibels reward blur, mostly what eyes see. (That alone leaves edges soft.)"""
     both = F.l1_loss(found, wanted)
     if task == "denoise":
         return both
     luminance = luma(found), luma(wanted)
     exact = 0.4 * both + 0.6 * F.l1_loss(*luminance)
-    return exact if task.startswith("clean") else exact + 0.1 * structure(*luminance)
+    if task.startswith("clean"):
+        return exact
+    return exact + 0.1 * structure(*luminance) + 0.06 * perceptual.lost(found, wanted).mean()
 
 
 def psnr(a, b):
@@ -113,6 +116,7 @@ def judge(network, task, originals):
                 inner = (slice(None), slice(None), slice(scale, -scale), slice(scale, -scale))
                 y, reference = luma(found)[inner], luma(wanted)[inner]
                 sums.setdefault("psnr", []).append(psnr(y, reference))
+                sums.setdefault("ssimulacra2", []).append(100 - 100 * perceptual.lost(found, wanted).item())
                 sums.setdefault("gain", []).append(psnr(y, reference) - psnr(luma(bicubic)[inner], reference))
             else:
                 sums.setdefault(name, []).append(psnr(found, wanted))
