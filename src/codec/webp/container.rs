@@ -169,6 +169,11 @@ impl AnimationWriter {
         Self(out)
     }
 
+    /// Says that canvases may be translucent, as the frames do not if they only leave something uncovered.
+    pub(super) fn translucent(&mut self) {
+        self.0.0[Self::FLAGS] |= Flags::ALPHA;
+    }
+
     pub(super) fn frame(&mut self, frame: &Stored<'_>) {
         let Area { x, y, width, height } = frame.area;
         let fields = [x / 2, y / 2, width - 1, height - 1, frame.milliseconds as usize];
@@ -182,7 +187,7 @@ impl AnimationWriter {
             }
         });
         if frame.alpha {
-            self.0.0[Self::FLAGS] |= Flags::ALPHA;
+            self.translucent();
         }
     }
 

@@ -38,14 +38,15 @@ impl Encode for Webp {
                 if config.lossless == 0 && !frame.picture.is_opaque() {
                     config.method = config.method.min(MOST_METHOD_OF_ALPHA);
                 }
-                import(&frame.picture, colours(options), run)?
+                // Animations have their samples rounded.
+                frame.picture.eight().map(|_| import(&frame.picture, colours(options), run)).transpose()?
             }
             None => return Err(Error::unsupported("a WebP without frames")),
         };
         if frames.next(run)?.is_some() {
             return animation::encode(frames, options, run);
         }
-        source.encode(&config, run)
+        source.as_mut().ok_or_else(|| Error::unsupported("16-bit WebP"))?.encode(&config, run)
     }
 }
 

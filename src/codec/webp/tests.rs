@@ -13,7 +13,7 @@ use crate::{
     control::{Control, Run, Stage, Unattended},
     error::{Error, Result, Stop},
     limits::Limits,
-    picture::{Channels, Metadata, Picture, Samples, Still},
+    picture::{Channels, Metadata, Picture, Samples, Shown, Still},
 };
 
 fn codec() -> Codec {
@@ -184,6 +184,20 @@ fn gray_becomes_rgb_and_alpha_that_says_nothing_is_left_out() {
         let opaque = encode(&gray.clone().into_channels(Channels::Rgba), &options);
         assert_eq!(opaque, encode(&gray.clone().into_channels(Channels::Rgb), &options));
     }
+}
+
+#[test]
+fn samples_of_sixteen_bits_are_rounded_in_animations() {
+    let frame = |code| Picture::new(1, 1, Channels::Rgb, Samples::Sixteen(vec![code, 0, 65_535])).unwrap();
+    let options = EncodeOptions::Webp(lossless());
+    let mut frames = Shown::new(vec![frame(257), frame(30_000)]);
+    let file = run(|run| codec().encode.unwrap().encode(&mut frames, &options, run)).unwrap();
+    run(|run| {
+        let mut shown = codec().decode.frames(&file, &DecodeOptions::default(), run).unwrap();
+        for code in [1, 117] {
+            assert_eq!(shown.next(run).unwrap().unwrap().picture.eight().unwrap()[..3], [code, 0, 255]);
+        }
+    });
 }
 
 #[test]

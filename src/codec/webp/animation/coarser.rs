@@ -3,7 +3,7 @@
 use crate::{
     codec::webp::{
         container::{AnimationWriter, Stored, lossy_chunks},
-        riff::{Content, File},
+        riff::{Content, File, Flags},
         vp8::KeyFrame,
     },
     control::Run,
@@ -32,6 +32,9 @@ impl<'a> LossyAnimation<'a> {
     /// for otherwise.
     pub(crate) fn coarser(&self, worth: f32, run: Run<'_>) -> Result<Vec<u8>> {
         let mut out = AnimationWriter::new(self.file.width, self.file.height, self.file.plays());
+        if self.file.flags.has(Flags::ALPHA) {
+            out.translucent();
+        }
         for frame in self.file.frames() {
             run.check()?;
             let frame = frame?;

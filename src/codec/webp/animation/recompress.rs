@@ -13,7 +13,7 @@ use crate::{
         webp::{
             container::{AnimationWriter, Stored, lossy_chunks},
             decode::{Composed, same_pixels},
-            riff::{File, FrameChunk, Image},
+            riff::{File, Flags, FrameChunk, Image},
             vp8::KeyFrame,
         },
     },
@@ -73,6 +73,9 @@ fn frame_by_frame(file: &File<'_>, run: Run<'_>) -> Result<(Vec<u8>, bool)> {
     let coder = Coder::new(&WebpOptions::lossless())?;
     let mut player = Player::new(file.clone(), run)?;
     let mut out = AnimationWriter::new(file.width, file.height, file.plays());
+    if file.flags.has(Flags::ALPHA) {
+        out.translucent();
+    }
     let mut last: Option<Kept> = None;
     let (mut lossless_bytes, mut all_bytes) = (0, 0);
     while let Some(frame) = player.next()? {

@@ -182,9 +182,10 @@ struct Clock {
 impl Clock {
     fn add(&mut self, delay: Delay) -> u32 {
         self.exact += f64::from(delay.numerator) / f64::from(delay.denominator.get());
-        let whole = (self.exact - self.told).round().clamp(0.0, LONGEST.into());
+        let whole = (self.exact - self.told).round().max(0.0);
+        // What is too long for the format is lost, and not added to what comes next.
         self.told += whole;
-        whole as u32
+        whole.min(LONGEST.into()) as u32
     }
 }
 
@@ -199,6 +200,13 @@ mod tests {
         let mut clock = Clock::default();
         let third = Delay { numerator: 100, denominator: NonZeroU32::new(3).unwrap() };
         assert_eq!([0; 6].map(|_| clock.add(third)), [33, 34, 33, 33, 34, 33]);
+    }
+
+    #[test]
+    fn what_is_too_long_does_not_lengthen_what_comes_next() {
+        let seconds = |numerator: u32| Delay { numerator: numerator * 1000, denominator: NonZeroU32::new(1).unwrap() };
+        let mut clock = Clock::default();
+        assert_eq!([20_000, 1].map(|time| clock.add(seconds(time))), [LONGEST, 1000]);
     }
 
     #[test]
