@@ -54,6 +54,8 @@ const SLACK: f64 = 0.6;
 const TRIALS: [u32; 2] = [3, 5];
 /// Bytes of a lossy result that is coded again without loss.
 const MOST_SQUEEZED: usize = 1 << 16;
+/// Errors that spare fewer bytes, or a smaller share of them, are not worth being seen.
+const LEAST_SPARED: (usize, usize) = (32, 50);
 /// Frames of a clip that are compared.
 const COMPARED: u32 = 12;
 
@@ -114,7 +116,7 @@ impl Writer<'_> {
         })?;
         let (file, score) = found.file;
         match found.score >= target {
-            true => self.squeezed(file, score),
+            true => self.worth(frames, self.squeezed(file)?, score),
             false => {
                 let warnings = self.too_many().into_iter().chain(shortfall(score, target)).collect();
                 Ok(Optimised { bytes: file, score, warnings })
@@ -169,8 +171,10 @@ impl Writer<'_> {
     /// The whole with a loss that is not searched.
     fn finished(&self, frames: &mut dyn Frames, loss: f32) -> Result<Optimised> {
         let bytes = self.written(frames, loss, self.palettes().as_mut())?;
-        let score = if loss > 0.0 || self.shared.is_some() { self.scores(frames, &bytes)?.mean } else { 100.0 };
-        let warnings = self.too_many().filter(|_| loss <= 0.0).into_iter().collect();
+        let exact = loss <= 0.0 && self.task.stored.is_some();
+        let score = if exact { 100.0 } else { self.scores(frames, &bytes)?.mean };
+        let lacks = || (score < 100.0).then(|| "GIF has no half transparency, and there was some".to_owned());
+        let warnings = if loss <= 0.0 { self.too_many().or_else(lacks).into_iter().collect() } else { Vec::new() };
         Ok(Optimised { bytes, score, warnings })
     }
 
@@ -180,11 +184,21 @@ impl Writer<'_> {
     }
 
     /// The same frames in fewer bytes, if there are some. Larger files that were coded with loss have none to spare.
-    fn squeezed(&self, file: Vec<u8>, score: f64) -> Result<Optimised> {
-        let mut bytes = file;
-        if bytes.len() <= MOST_SQUEEZED {
-            let smaller = self.task.codecs.recompress(Format::Gif, &bytes, false, self.run)?;
-            bytes = if smaller.len() < bytes.len() { smaller } else { bytes };
+    fn squeezed(&self, file: Vec<u8>) -> Result<Vec<u8>> {
+        if file.len() > MOST_SQUEEZED {
+            return Ok(file);
+        }
+        let smaller = self.task.codecs.recompress(Format::Gif, &file, false, self.run)?;
+        Ok(if smaller.len() < file.len() { smaller } else { file })
+    }
+
+    /// A small file, or one without errors where they spare next to nothing.
+    fn worth(&self, frames: &mut dyn Frames, bytes: Vec<u8>, score: f64) -> Result<Optimised> {
+        if bytes.len() <= MOST_SQUEEZED && self.task.stored.is_some() && score < 100.0 {
+            let exact = self.squeezed(self.written(frames, 0.0, None)?)?;
+            if exact.len() <= bytes.len() + LEAST_SPARED.0.max(bytes.len() / LEAST_SPARED.1) {
+                return Ok(Optimised { bytes: exact, score: 100.0, warnings: Vec::new() });
+            }
         }
         Ok(Optimised { bytes, score, warnings: Vec::new() })
     }
