@@ -110,24 +110,41 @@ fn means(bins: &[Bin], owners: &[u8], centres: Vec<Point>) -> Vec<Point> {
     centres.into_iter().zip(sums).zip(totals).map(moved).collect()
 }
 
+/// Share of a cluster that is opaque from which its colour is.
+const OPAQUE: f32 = 0.25;
+
 /// Colours of 8 bits for the centres. A colour that makes up most of its cluster is taken as it is, so that flat areas
-/// stay exactly what they were.
+/// stay exactly what they were; what cannot be seen and what is opaque are not drawn as nearly so.
 fn settled(bins: &[Bin], owners: &[u8], centres: &[Point]) -> Vec<[u8; 4]> {
     let mut heaviest: Vec<Option<Bin>> = vec![None; centres.len()];
-    let mut totals = vec![0f32; centres.len()];
+    let (mut totals, mut opaque) = (vec![0f32; centres.len()], vec![0f32; centres.len()]);
+    let mut unseen = None;
     for (bin, &owner) in bins.iter().zip(owners) {
         let owner = usize::from(owner);
         totals[owner] += bin.weight;
+        match bin.colour[3] {
+            0 => unseen = Some(owner),
+            u8::MAX => opaque[owner] += bin.weight,
+            _ => {}
+        }
         if heaviest[owner].is_none_or(|heaviest| bin.weight > heaviest.weight) {
             heaviest[owner] = Some(*bin);
         }
     }
     let mut colours: Vec<[u8; 4]> = Vec::with_capacity(centres.len());
-    for ((heaviest, total), &centre) in heaviest.into_iter().zip(totals).zip(centres) {
+    for (owner, (heaviest, &centre)) in heaviest.into_iter().zip(centres).enumerate() {
         let Some(heaviest) = heaviest else { continue };
-        let rounded = colour(centre);
+        let total = totals[owner];
+        let mut rounded = colour(centre);
+        if opaque[owner] >= OPAQUE * total {
+            rounded[3] = u8::MAX;
+        }
         let dominant = heaviest.weight * 2.0 > total || distance(point(rounded), heaviest.point) < 1e-6;
-        colours.push(if dominant { heaviest.colour } else { rounded });
+        colours.push(match dominant {
+            _ if unseen == Some(owner) => [0; 4],
+            true => heaviest.colour,
+            false => rounded,
+        });
     }
     colours.sort_unstable();
     colours.dedup();
