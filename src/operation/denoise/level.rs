@@ -1,5 +1,7 @@
 //! How much noise there is, by brightness and channel, and how much JPEG.
 
+use std::collections::HashSet;
+
 use crate::{
     control::Run,
     error::Result,
@@ -26,6 +28,12 @@ const BLOCKS: (f32, f32) = (0.1, 1.7);
 /// Steps of the means of blocks: at quality 70 they say nothing yet, and from 20 down all artefacts go, however faint the edges
 /// of blocks are, as they are in fine texture.
 const MEANS: (f32, f32) = (10.0, 40.0);
+
+/// Colours that no picture with noise has so few of, and those that a palette has at most.
+const FEW_COLOURS: usize = 32;
+const PALETTE: usize = 256;
+/// Shares of pixels that are the same as the next: up to the first there may be noise, from the second on there is none.
+const ALIKE: (f32, f32) = (0.3, 0.5);
 
 /// The share of what a network takes for noise that is to go, by class of brightness and channel.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,8 +81,9 @@ impl Shares {
             let by_distance = |class: &usize| class.abs_diff(at);
             (0..CLASSES).filter(|&class| known[class].is_some()).min_by_key(by_distance).and_then(|class| known[class])
         };
+        let all = 1.0 - drawn(noisy, layout, coded);
         // A picture too small to tell is left to the network.
-        Ok(Self(std::array::from_fn(|class| nearest(class).unwrap_or([1.0; 3]))))
+        Ok(Self(std::array::from_fn(|class| nearest(class).unwrap_or([1.0; 3]).map(|share| share * all))))
     }
 
     /// The share where the brightness is that of `code`.
@@ -84,6 +93,34 @@ impl Shares {
         let class = (place as usize).min(CLASSES - 2);
         let (low, high) = (self.0[class][channel], self.0[class + 1][channel]);
         low + (high - low) * (place - class as f32)
+    }
+}
+
+/// How surely a picture is drawn, 0 to 1: it has few colours, or a palette's and many neighbours alike, or those that are not at an
+/// end of the scale are: noise leaves no two alike. What JPEG has made alike, as far as it was `coded`, may have had some.
+fn drawn(samples: &[u16], layout: Layout, coded: f32) -> f32 {
+    let count = layout.channels.count();
+    let colours = if layout.channels.is_gray() { 1 } else { 3 };
+    let (mut found, mut last) = (HashSet::new(), None);
+    // Pairs that are alike, of all pairs; of any colours, and not at an end of the scale.
+    let (mut any, mut inner) = ((0, 0), (0, 0));
+    for row in samples.chunks_exact(layout.row_samples()) {
+        let mut pixels = row.chunks_exact(count).map(|pixel| &pixel[..colours]).peekable();
+        while let Some(colour) = pixels.next() {
+            if found.len() <= PALETTE && last.replace(colour) != Some(colour) {
+                found.insert(colour);
+            }
+            let alike = u32::from(pixels.peek() == Some(&colour));
+            any = (any.0 + alike, any.1 + 1);
+            if colour.iter().any(|&code| code > 0 && code < u16::MAX) {
+                inner = (inner.0 + alike, inner.1 + 1);
+            }
+        }
+    }
+    let (same, all) = if found.len() <= PALETTE { any } else { inner };
+    match found.len() {
+        ..=FEW_COLOURS => 1.0,
+        _ => slope(same as f32 / all.max(1) as f32, ALIKE) * (1.0 - coded),
     }
 }
 
@@ -132,13 +169,15 @@ mod tests {
         Layout { width: 128, height: 64, channels: Channels::Rgb, depth: Depth::Sixteen }
     }
 
-    /// Dark on the left, light on the right, with noise of so many codes in either half.
+    /// Dark on the left, light on the right, with noise of hardly less than so many codes in either half.
     fn pair(dark: i32, light: i32) -> (Vec<u16>, Vec<u16>) {
         let at = |i: usize| i / 3 % 128 < 64;
         let clean: Vec<u16> = (0..128 * 64 * 3).map(|i| if at(i) { 10_000 } else { 50_000 }).collect();
-        let noise = |i: usize| if i.wrapping_mul(2_654_435_761) >> 16 & 1 == 0 { 1 } else { -1 };
-        let noisy =
-            (0..clean.len()).map(|i| (i32::from(clean[i]) + noise(i) * if at(i) { dark } else { light }) as u16);
+        let noise = |i: usize, most: i32| {
+            let hash = i.wrapping_mul(2_654_435_761) >> 16;
+            (most - hash as i32 / 2 % 16).max(0) * if hash & 1 == 0 { 1 } else { -1 }
+        };
+        let noisy = (0..clean.len()).map(|i| (i32::from(clean[i]) + noise(i, if at(i) { dark } else { light })) as u16);
         (noisy.collect(), clean)
     }
 
@@ -165,20 +204,33 @@ mod tests {
             let (noisy, clean) = pair(codes * 257, codes * 257);
             shares(&noisy, &clean, layout()).at(10_000, 1)
         };
-        assert_eq!((share(0), share(2), share(5)), (0.0, 0.0, 1.0));
+        assert_eq!((share(0), share(2), share(6)), (0.0, 0.0, 1.0));
         assert!(share(3) < share(4) && share(3) > 0.0);
     }
 
     #[test]
+    fn from_what_is_drawn_nothing_goes() {
+        // Flat stripes of many colours, and few colours that change with every pixel; of each much was taken.
+        let stripes: Vec<u16> = (0..128 * 64 * 3).map(|i| (i / 30 * 977 % 60_000) as u16).collect();
+        let checked: Vec<u16> = (0..128 * 64 * 3).map(|i| if i / 3 % 2 == 0 { 10_000 } else { 50_000 }).collect();
+        for drawn in [stripes, checked] {
+            let clean = vec![30_000; drawn.len()];
+            for code in [5_000, 30_000, 60_000] {
+                assert_eq!(shares(&drawn, &clean, layout()).at(code, 1), 0.0);
+            }
+        }
+    }
+
+    #[test]
     fn a_tiny_picture_is_left_to_the_network() {
-        let (_, clean) = pair(0, 0);
+        let many: Vec<u16> = (0..147).map(|i| i * 311).collect();
         let tiny = Layout { width: 7, height: 7, ..layout() };
-        assert_eq!(shares(&clean[..147], &clean[..147], tiny).at(30_000, 1), 1.0);
+        assert_eq!(shares(&many, &many, tiny).at(30_000, 1), 1.0);
     }
 
     #[test]
     fn what_is_taken_from_texture_is_not_counted() {
-        let (noisy, mut clean) = pair(0, 0);
+        let (noisy, mut clean) = pair(257, 257);
         // Half of the blocks are full of detail, of which much was taken.
         for (i, sample) in clean.iter_mut().enumerate().filter(|(i, _)| i / (128 * 3) < 32) {
             *sample += if i % 2 == 0 { 5_000 } else { 0 };
@@ -188,12 +240,12 @@ mod tests {
 
     #[test]
     fn blocks_of_jpeg_go_where_there_is_no_noise() {
-        let (clean, _) = pair(0, 0);
+        let (clean, _) = pair(257, 257);
         let mut blocky = clean.clone();
-        // Every other block is lighter by three codes.
+        // Every other block is lighter by six codes.
         for (i, sample) in blocky.iter_mut().enumerate() {
             let (x, y) = (i / 3 % 128, i / 3 / 128);
-            *sample += if (x / 8 + y / 8) % 2 == 0 { 3 * 257 } else { 0 };
+            *sample += if (x / 8 + y / 8) % 2 == 0 { 6 * 257 } else { 0 };
         }
         assert_eq!(shares(&blocky, &blocky, layout()).at(10_000, 0), 1.0);
         assert_eq!(shares(&clean, &clean, layout()).at(10_000, 0), 0.0);

@@ -49,6 +49,10 @@ impl Operation for Denoise {
         Ok(input)
     }
 
+    fn judges(&self) -> bool {
+        true
+    }
+
     fn prepare(&self, _: &Picture, _: Run<'_>) -> Result<Option<Box<dyn Apply>>> {
         let prepared = || Box::new(Prepared { denoise: self.clone(), shares: OnceLock::new() }) as _;
         Ok((self.strength > 0).then(prepared))
@@ -133,7 +137,7 @@ mod tests {
 
     fn picture(channels: Channels) -> Picture {
         let samples = (0..7 * 5).flat_map(|at| {
-            [[200, 180, 160, 150 + at].to_vec(), vec![200, 150 + at]][usize::from(channels.is_gray())].clone()
+            [[200, 180, 160 + at, 150 + at].to_vec(), vec![200 - at, 150 + at]][usize::from(channels.is_gray())].clone()
         });
         Picture::new(7, 5, channels, Samples::Eight(samples.collect())).unwrap()
     }
