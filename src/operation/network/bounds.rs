@@ -8,12 +8,26 @@ pub(super) const RADIUS: usize = 4;
 /// crisper, but plain areas stay as they are to the bit.
 const OVERSHOOT: f32 = 0.25;
 
-/// `output`, `scale` times as large as `input`, within the range of what is around each pixel, colour by colour.
+/// `output`, `scale` times as large as `input`, within the range of what is around each pixel: colour by colour, and, where
+/// it is enlarged, red and blue by how far they are from green, so that neutral lines and letters get no fringes.
 pub(super) fn bounded(input: &Raster, output: Raster, scale: usize) -> Vec<f32> {
-    let (least, most) = (extremes(input, f32::min), extremes(input, f32::max));
+    let samples = input.samples();
+    let within = kept(input, samples, output.into_samples(), scale);
+    if scale == 1 {
+        return within;
+    }
+    let tinted = |samples: &[f32]| -> Vec<f32> {
+        samples.as_chunks::<3>().0.iter().flat_map(|&[r, g, b]| [r - g, g, b - g]).collect()
+    };
+    let tints = kept(input, &tinted(samples), tinted(&within), scale);
+    tints.as_chunks::<3>().0.iter().flat_map(|&[r, g, b]| [r + g, g, b + g]).collect()
+}
+
+fn kept(input: &Raster, shown: &[f32], mut samples: Vec<f32>, scale: usize) -> Vec<f32> {
+    let size = (input.width() as usize, input.height() as usize);
+    let (least, most) = (extremes(size, shown, f32::min), extremes(size, shown, f32::max));
     let overshoot = if scale > 1 { OVERSHOOT } else { 0.0 };
-    let (width, out_width) = (input.width() as usize, output.width() as usize);
-    let mut samples = output.into_samples();
+    let (width, out_width) = (size.0, size.0 * scale);
     for (y, row) in samples.chunks_exact_mut(out_width * 3).enumerate() {
         for (x, pixel) in row.as_chunks_mut::<3>().0.iter_mut().enumerate() {
             let at = (y / scale * width + x / scale) * 3;
@@ -29,11 +43,10 @@ pub(super) fn bounded(input: &Raster, output: Raster, scale: usize) -> Vec<f32> 
 }
 
 /// The extreme over the square around each pixel, across and then down.
-fn extremes(input: &Raster, of: impl Fn(f32, f32) -> f32) -> Vec<f32> {
-    let (width, height) = (input.width() as usize, input.height() as usize);
+fn extremes((width, height): (usize, usize), samples: &[f32], of: impl Fn(f32, f32) -> f32) -> Vec<f32> {
     let mut across = Vec::with_capacity(width * height * 3);
     let mut line = Vec::with_capacity((width + 2 * RADIUS) * 3);
-    for row in input.rows() {
+    for row in samples.as_chunks::<3>().0.chunks_exact(width) {
         // What is repeated beyond the edge is within reach anyway.
         line.clear();
         line.extend([row[0]; RADIUS].as_flattened());
@@ -64,6 +77,14 @@ fn extremes(input: &Raster, of: impl Fn(f32, f32) -> f32) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_neutral_all_around_gets_no_colour() {
+        let row: Vec<f32> = (0..12).flat_map(|x| [if x % 2 == 0 { 0.25 } else { 0.75 }; 3]).collect();
+        let input = Raster::new(12, 1, row).unwrap();
+        let tinted = Raster::new(24, 2, (0..24 * 2).flat_map(|_| [0.7, 0.5, 0.3]).collect()).unwrap();
+        assert_eq!(bounded(&input, tinted, 2), vec![0.5; 24 * 2 * 3]);
+    }
 
     #[test]
     fn plain_areas_stay_and_edges_overshoot_by_a_quarter_at_most() {
