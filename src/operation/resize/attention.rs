@@ -16,9 +16,6 @@ const CELLS: u64 = 160;
 /// Samples of a cell along one side.
 const PROBES: u64 = 4;
 
-/// What a cell of a face is worth: more than all else together.
-const FACE: i64 = 600;
-
 /// Moves the region of `placement`, in a source of this `size`, over the most of `picture`, which shows that source at any
 /// size, and in which there are `faces`.
 pub(super) fn settle(
@@ -78,12 +75,13 @@ impl Map {
         let skin = self.skin();
         let cells = 0..self.rgb.len();
         let mut scores: Vec<i64> = cells.map(|i| i64::from(2 * detail[i] + 3 * rarity[i] + skin[i])).collect();
+        // A face is worth more than all else together, however large that is.
+        let all = scores.iter().sum::<i64>();
         for face in faces {
             let [left, top, width, height] = face.pixels(self.width as u32, self.height as u32).map(|at| at as usize);
+            let cell = 1 + all / (width * height).max(1) as i64;
             for row in scores.chunks_exact_mut(self.width).skip(top).take(height) {
-                for score in &mut row[left..left + width] {
-                    *score = (*score).max(FACE);
-                }
+                row[left..left + width].iter_mut().for_each(|score| *score += cell);
             }
         }
         scores
