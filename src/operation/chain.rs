@@ -45,8 +45,12 @@ impl Chain {
         self.steps.len()
     }
 
-    /// Takes the first frame through all steps, and gives back those that have something to do, prepared on it for the frames
-    /// that follow.
+    /// Whether a step judges what a picture is like.
+    pub fn judges(&self) -> bool {
+        self.steps.iter().any(|step| step.judges())
+    }
+
+    /// Takes one frame through all steps, and gives back those that have something to do, prepared on it for the others.
     pub fn start(&self, first: Picture, run: Run<'_>) -> Result<(Picture, Vec<Box<dyn Apply>>)> {
         let mut prepared = Vec::with_capacity(self.steps.len());
         let mut picture = first;

@@ -6,6 +6,7 @@ mod denoise;
 mod face;
 mod field;
 mod flatten;
+mod ground;
 mod guided;
 mod light;
 mod network;
@@ -53,7 +54,13 @@ pub trait Operation: Debug + Send + Sync {
     /// decoded.
     fn layout(&self, input: Layout) -> Result<Layout>;
 
-    /// Settles what must be the same for all frames (a crop box, a noise level) on the first one, whose layout has been
+    /// Whether it judges what a picture is like. Then [`prepare`](Self::prepare) is given the frame of an animation whose
+    /// lights differ most, as the first is often black or still to be faded in; else it is given the first.
+    fn judges(&self) -> bool {
+        false
+    }
+
+    /// Settles what must be the same for all frames (a crop box, a noise level) on one of them, whose layout has been
     /// through [`layout`](Self::layout), and gives back the function for one composed frame: `None` where nothing is to be
     /// done.
     fn prepare(&self, first: &Picture, run: Run<'_>) -> Result<Option<Box<dyn Apply>>>;

@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use super::{Apply, Chain};
+use super::{Apply, Chain, survey::Survey};
 use crate::{
     control::{Run, Stage},
     error::Result,
     picture::{Converted, Frame, Frames, Layout, Picture, Plays, ToSrgb},
 };
 
-/// Frames as they come out of a [`Chain`], whose steps are prepared on the first of them.
+/// Frames as they come out of a [`Chain`], whose steps are prepared on one of them.
 pub struct Processed<'a> {
     source: Box<dyn Frames + 'a>,
     conversion: ToSrgb,
@@ -60,6 +60,35 @@ impl<'a> Processed<'a> {
     }
 }
 
+impl Processed<'_> {
+    /// The frame whose lights differ most, unless it is the `first`, which has been taken from the source.
+    fn telling(&mut self, first: &Picture, run: Run<'_>) -> Result<Option<Picture>> {
+        let spread = |picture: &Picture| Survey::of(picture, run).map(|survey| survey.spread().1);
+        let (mut best, mut most, mut more) = (None, spread(first)?, false);
+        while let Some(Frame { picture, .. }) = self.source.next(run)? {
+            more = true;
+            let spread = spread(&picture)?;
+            if spread > most {
+                (best, most) = (Some(picture.into_owned()), spread);
+            }
+        }
+        if more {
+            self.source.restart()?;
+            self.source.next(run)?;
+        }
+        best.map(|picture| self.conversion.apply(picture, run)).transpose()
+    }
+}
+
+/// A frame through all steps.
+fn applied(steps: &[Box<dyn Apply>], mut picture: Picture, run: Run<'_>) -> Result<Picture> {
+    for step in steps {
+        run.check()?;
+        picture = step.apply(picture, run)?;
+    }
+    Ok(picture)
+}
+
 impl std::fmt::Debug for Processed<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Processed").field("chain", &self.chain).field("layout", &self.layout).finish_non_exhaustive()
@@ -83,15 +112,17 @@ impl Frames for Processed<'_> {
         }
         let mut picture = self.conversion.apply(picture.into_owned(), run)?;
         match &self.steps {
-            Some(steps) => {
-                for step in steps {
-                    run.check()?;
-                    picture = step.apply(picture, run)?;
-                }
-            }
+            Some(steps) => picture = applied(steps, picture, run)?,
             None => {
                 run.control.stage(Stage::Operations, 0.25);
-                let (first, steps) = self.chain.start(picture, run)?;
+                let other = if self.chain.judges() { self.telling(&picture, run)? } else { None };
+                let (first, steps) = match other {
+                    None => self.chain.start(picture, run)?,
+                    Some(other) => {
+                        let steps = self.chain.start(other, run)?.1;
+                        (applied(&steps, picture, run)?, steps)
+                    }
+                };
                 (picture, self.steps) = (first, Some(steps));
             }
         }
@@ -120,7 +151,7 @@ mod tests {
     use crate::{
         Limits, Unattended,
         operation::Operation,
-        picture::{Channels, Samples, Still},
+        picture::{Channels, Samples, Shown, Still},
     };
 
     /// Counts how often it is applied.
@@ -143,6 +174,46 @@ mod tests {
         fn apply(&self, picture: Picture, _: Run<'_>) -> Result<Picture> {
             self.0.fetch_add(1, Ordering::Relaxed);
             Ok(picture)
+        }
+    }
+
+    /// Notes the first sample of the frame that it is prepared on.
+    #[derive(Debug, Clone, Default)]
+    struct Judging(Arc<AtomicU32>, bool);
+
+    impl Operation for Judging {
+        fn name(&self) -> &'static str {
+            "judging"
+        }
+        fn layout(&self, input: Layout) -> Result<Layout> {
+            Ok(input)
+        }
+        fn judges(&self) -> bool {
+            self.1
+        }
+        fn prepare(&self, picture: &Picture, _: Run<'_>) -> Result<Option<Box<dyn Apply>>> {
+            self.0.store(picture.eight().unwrap()[0].into(), Ordering::Relaxed);
+            Ok(None)
+        }
+    }
+
+    #[test]
+    fn what_judges_sees_the_frame_whose_lights_differ_most() {
+        let limits = Limits::default();
+        let run = Run { limits: &limits, control: &Unattended };
+        for (judges, seen) in [(false, 0), (true, 7)] {
+            let frames = [[0, 0, 0, 0], [7, 80, 30, 200], [9, 90, 30, 99]];
+            let pictures =
+                frames.map(|codes| Picture::new(2, 2, Channels::Gray, Samples::Eight(codes.into())).unwrap());
+            let judging = Judging(Arc::default(), judges);
+            let mut chain = Chain::default();
+            chain.push(judging.clone());
+            let mut processed = Processed::new(Box::new(Shown::new(pictures.to_vec())), None, &chain, run).unwrap();
+            for picture in pictures {
+                assert_eq!(*processed.next(run).unwrap().unwrap().picture, picture);
+            }
+            assert!(processed.next(run).unwrap().is_none());
+            assert_eq!(judging.0.load(Ordering::Relaxed), seen);
         }
     }
 

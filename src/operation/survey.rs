@@ -53,6 +53,21 @@ impl Survey {
         Sorted(numbers)
     }
 
+    /// How surely the distribution of light tells that some is lacking, 0 to 1: nothing where all is of about one tone, such as a
+    /// wall or a piece of sky, which may be meant to be as it is.
+    pub(super) fn telling(&self) -> f64 {
+        let (mean, deviation) = self.spread();
+        ((deviation / mean.max(1e-3) - 0.1) / 0.15).clamp(0.0, 1.0)
+    }
+
+    /// Mean and standard deviation of luma; 0 of nothing.
+    pub(super) fn spread(&self) -> (f64, f64) {
+        let count = self.codes.len().max(1) as f64;
+        let codes = || self.codes.iter().map(|&code| f64::from(luma(code)));
+        let mean = codes().sum::<f64>() / count;
+        (mean, (codes().map(|code| (code - mean) * (code - mean)).sum::<f64>() / count).sqrt())
+    }
+
     /// Features of the distribution of light that exposure is judged by; `None` of nothing.
     pub(super) fn exposure_features(&self) -> Option<[f64; EXPOSURE_FEATURES]> {
         let luma = self.sorted(luma);

@@ -51,7 +51,7 @@ impl Faces {
     }
 }
 
-/// Looks for faces in the first frame, and changes nothing.
+/// Looks for faces in one frame, and changes nothing.
 #[derive(Debug, Clone)]
 pub struct LookForFaces(pub Faces);
 
@@ -62,6 +62,10 @@ impl Operation for LookForFaces {
 
     fn layout(&self, input: Layout) -> Result<Layout> {
         Ok(input)
+    }
+
+    fn judges(&self) -> bool {
+        true
     }
 
     /// # Errors

@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use super::{
     Apply, Denoise, Model, Operation,
+    ground::Ground,
     guided::{Base, Reduced},
     recolour::Decoding,
     shoulder::Shoulder,
@@ -97,9 +98,17 @@ impl Operation for Light {
         Ok(input)
     }
 
+    fn judges(&self) -> bool {
+        true
+    }
+
     fn prepare(&self, first: &Picture, run: Run<'_>) -> Result<Option<Box<dyn Apply>>> {
         let survey = Survey::of(first, run)?;
-        let amount = self.amount();
+        // A ground of one colour has the light that it is meant to have.
+        let amount = self.amount() * survey.telling() * (1.0 - Ground::of(&survey).plain);
+        if amount == 0.0 {
+            return Ok(None);
+        }
         let gain = exp2(need::stops(&survey) * amount);
         let white = survey.sorted(|code| linear(peak(code))).at(0.998) * gain;
         let noise = f64::from(noise::deviation(first, run)?) * gain.sqrt();

@@ -64,7 +64,8 @@ fn a_lamp_in_the_dark_keeps_its_light_and_throws_no_halo() {
     let sample = |n: usize| if n % 128 < 64 { 12u8 } else { 245 };
     let samples = (0..128 * 128).map(sample).collect();
     let scene = Picture::new(128, 128, Channels::Gray, Samples::Eight(samples)).unwrap();
-    let night = |n: usize| if n % 128 < 120 { 12u8 } else { 245 };
+    // With grain, as of one colour it would be a ground.
+    let night = |n: usize| if n % 128 < 120 { 8 + (n * 31 % 9) as u8 } else { 245 };
     let night = Picture::new(128, 128, Channels::Gray, Samples::Eight((0..128 * 128).map(night).collect())).unwrap();
     let open = lit(50, &night, &scene);
     let row = &open.eight().unwrap()[64 * 128..65 * 128];
@@ -96,6 +97,21 @@ fn sixteen_bits_stay_and_say_what_eight_say() {
     assert!(matches!(sixteen.samples(), Samples::Sixteen(_)));
     for (a, b) in eight.eight().unwrap().iter().zip(sixteen.into_eight().eight().unwrap()) {
         assert!(a.abs_diff(*b) <= 1);
+    }
+}
+
+#[test]
+fn what_says_nothing_of_light_stays() {
+    let of = |samples: Vec<u8>| Picture::new(64, 64, Channels::Rgba, Samples::Eight(samples)).unwrap();
+    let wall = of((0..64 * 64).flat_map(|n: usize| [90 + (n * 31 % 9) as u8, 110, 120, 255]).collect());
+    // Windows and letters on navy.
+    let screen = |n: usize| if n.is_multiple_of(7) { [(n % 256) as u8, 160, 90, 255] } else { [10, 10, 40, 255] };
+    let screen = of((0..64 * 64).flat_map(screen).collect());
+    let Samples::Eight(mut faint) = patches(60.0).into_channels(Channels::Rgba).into_samples() else { unreachable!() };
+    faint.chunks_mut(4).for_each(|pixel| pixel[3] = 100);
+    let faint = Picture::new(SIDE as u32, SIDE as u32, Channels::Rgba, Samples::Eight(faint)).unwrap();
+    for picture in [wall, screen, faint] {
+        assert_eq!(lit(50, &picture, &picture), picture);
     }
 }
 
@@ -140,14 +156,14 @@ fn noise_that_would_show_is_removed_and_what_stays_dark_or_is_clean_is_not_touch
         step.map_or_else(|| picture.clone(), |step| step.apply(picture.clone(), run).unwrap())
     };
     let grainy = |grain: usize| {
-        let sample = |n: usize| 20 + (n.wrapping_mul(2_654_435_761) >> 16) as u8 % 97 * grain as u8 / 8;
+        let sample = |n: usize| 8 + ((n.wrapping_mul(2_654_435_761) >> 16) % 97 * grain / 8) as u8;
         Picture::new(64, 64, Channels::Gray, Samples::Eight((0..64 * 64).map(sample).collect())).unwrap()
     };
     let spread = |picture: &Picture| {
         let mean = mean(picture);
         picture.eight().unwrap().iter().map(|&v| (f64::from(v) - mean).powi(2)).sum::<f64>().sqrt()
     };
-    let noisy = grainy(2);
+    let noisy = grainy(3);
     assert!(spread(&cleaned(&noisy)) < 0.7 * spread(&lit(50, &noisy, &noisy)));
     let clean = grainy(0);
     assert_eq!(cleaned(&clean), lit(50, &clean, &clean));

@@ -8,13 +8,10 @@
 //! taken from all channels of a pixel alike, by its luminance: where one has been clipped the others are too strong beside it
 //! already, and curves channel by channel would turn skies orange.
 
-use super::{
-    clipped::Clipped,
-    ground::{CLIPPED, Ground},
-    white::daylight,
-};
+use super::{clipped::Clipped, white::daylight};
 use crate::{
     operation::{
+        ground::{CLIPPED, Ground},
         shoulder::Shoulder,
         stops::{exp2, log2},
         survey::{EXPOSURE_FEATURES, Survey, linear, luma, peak},
@@ -56,18 +53,21 @@ impl Balance {
     /// cast, and what is drawn on it may be pale; another plain ground has the light that it is meant to have; what is filled
     /// is not too light, and uses as much of the scale as it is meant to.
     pub(super) fn of(survey: &Survey) -> Self {
-        let Ground { white, plain, filled } = Ground::of(survey);
-        let lit = 1.0 - white.max(plain);
+        if survey.codes.is_empty() {
+            return Self::NONE;
+        }
+        let Ground { white: ground, plain, filled } = Ground::of(survey);
+        let lit = 1.0 - ground.max(plain);
         let white = daylight(cast(survey) * lit).map(|gain| 1.0 / gain);
         let lightest = [0, 1, 2].map(|n| white[n] * survey.sorted(|codes| linear(codes[n])).at(LIGHTEST));
         let tinted = Self { white, lightest, ..Self::NONE };
         let stops = exposure(&tinted.seen(survey));
-        let gain = exp2(-stops * if stops > 0.0 { lit * (1.0 - filled) } else { 1.0 - plain });
+        let gain = exp2(-stops * if stops > 0.0 { lit * (1.0 - filled) } else { (1.0 - plain) * survey.telling() });
         let clipped = tinted.clipped();
         let lights = survey.sorted(|codes| peak(tinted.untinted(codes, clipped).map(|light| light as f32)));
         let top = lights.at(LIGHTEST) * gain.max(1.0);
-        // A little below 1, which counts as clipped.
-        let exposed = Self { gain, shoulder: Shoulder { knee: 0.5, white: top / 0.99 }, ..tinted };
+        // A little below 1, which counts as clipped, unless it is the ground.
+        let exposed = Self { gain, shoulder: Shoulder { knee: 0.5, white: top / (0.99 + 0.01 * ground) }, ..tinted };
         let [black, white] = ends(&exposed.seen(survey));
         let drawn = plain.max(filled);
         Self { ends: [black * (1.0 - drawn), white + (1.0 - white) * drawn], ..exposed }

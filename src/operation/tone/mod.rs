@@ -9,7 +9,6 @@ mod auto;
 mod clipped;
 mod curve;
 mod gains;
-mod ground;
 #[cfg(test)]
 mod tests;
 mod white;
@@ -65,6 +64,10 @@ impl Operation for Tone {
 
     fn layout(&self, input: Layout) -> Result<Layout> {
         Ok(input)
+    }
+
+    fn judges(&self) -> bool {
+        self.auto
     }
 
     fn prepare(&self, first: &Picture, run: Run<'_>) -> Result<Option<Box<dyn Apply>>> {

@@ -1,18 +1,22 @@
 //! The grounds of drawings, charts and screenshots, which are pale, dark or coloured because they are meant to be.
 
-use crate::operation::survey::{Survey, peak};
+use super::survey::{Survey, peak};
 
 /// A code from which a channel is clipped.
 pub(super) const CLIPPED: f32 = 254.0 / 255.0;
 /// Shares of all pixels from which a colour is that of a flat area, and of one that a painter filled.
 const AREA: f64 = 0.002;
 const FILL: f64 = 0.02;
+/// Codes between the channels of what has a colour.
+const COLOURED: f32 = 16.0 / 255.0;
+/// The code that the darkest channel of a clipped colour has at least where too much light has clipped it, and not the colour.
+const PALE: f32 = 0.5;
 
 /// What a picture is drawn on.
 pub(super) struct Ground {
-    /// How surely its white is the ground, 0 to 1: nearly all of it is white, or much is and the rest is flat colours that are
-    /// not clipped. Where light has clipped a photograph to white, it has clipped one channel or two of what lies around that as
-    /// well.
+    /// How surely its white is the ground, 0 to 1: nearly all of it is white, or much is and next to nothing of the rest is
+    /// clipped in one channel or two, as it is where light has clipped a photograph to white. What has no colour does not tell
+    /// that and has to be of flat tones.
     pub(super) white: f64,
     /// How surely the ground is of any other colour, 0 to 1: so much is of exactly one. Photographs have noise and gradients,
     /// but for what is clipped in all channels (of some 250, one with a painted sky came near a fifth).
@@ -28,7 +32,7 @@ impl Ground {
         codes.sort_unstable();
         let areas = codes.chunk_by(|one, other| one == other).map(|area| (area[0].map(f32::from_bits), area.len()));
         let all = codes.len().max(1) as f64;
-        let (mut rest, mut flat, mut clipped, mut most, mut filled) = (0, 0, 0, 0, 0);
+        let (mut rest, mut flat, mut clipped, mut coloured, mut most, mut filled) = (0, 0, 0, 0, 0, 0);
         for (code, area) in areas {
             if code.iter().all(|&channel| channel >= CLIPPED) {
                 continue;
@@ -37,8 +41,12 @@ impl Ground {
             if area as f64 >= AREA * all {
                 flat += area;
             }
-            if peak(code) >= CLIPPED {
+            let least = code.into_iter().fold(1.0, f32::min);
+            if peak(code) >= CLIPPED && least >= PALE {
                 clipped += area;
+            }
+            if peak(code) - least >= COLOURED {
+                coloured += area;
             }
             if code.iter().any(|&channel| channel > 1.0 - CLIPPED && channel < CLIPPED) {
                 most = most.max(area);
@@ -51,8 +59,10 @@ impl Ground {
         let white = 1.0 - rest as f64 / all;
         let drawing =
             ramp(white, 0.2, 0.3) * ramp(of_rest(flat), 0.25, 0.4) * (1.0 - ramp(of_rest(clipped), 0.05, 0.15));
+        let coloured = ramp(of_rest(coloured), 0.02, 0.06);
+        let placed = ramp(white, 0.2, 0.35) * coloured * (1.0 - ramp(of_rest(clipped), 0.005, 0.03));
         Self {
-            white: drawing.max(ramp(white, 0.7, 0.85)),
+            white: drawing.max(placed).max(ramp(white, 0.7, 0.85)),
             plain: ramp(most as f64 / all, 0.2, 0.3),
             filled: ramp(filled as f64 / all, 0.1, 0.2),
         }
