@@ -14,8 +14,8 @@ use crate::{
 };
 
 /// Noise and JPEG artefacts are removed by a network that was trained to tell by itself how much of them there is in every
-/// place. How much noise there is, by brightness and channel, is measured in the plainest parts of the first frame, and so
-/// are the blocks of JPEG: what is only the grain of a good picture stays. Alpha stays.
+/// place. How much noise there is, by brightness and channel, is measured in the plainest parts of one frame, and so
+/// are the blocks of JPEG: what is only the grain of a good picture stays, and so does what is drawn. Alpha stays.
 #[derive(Debug, Clone)]
 pub struct Denoise {
     /// 0 (nothing changes) to 100. Up to 50 it is how many fiftieths of what the network takes for noise are removed; above,
@@ -33,7 +33,7 @@ impl Denoise {
     }
 }
 
-/// With the noise of the first frame, once that has been seen: the same for all frames.
+/// With the noise of the frame that it is prepared on, which is the first that it sees: the same for all.
 #[derive(Debug)]
 struct Prepared {
     denoise: Denoise,

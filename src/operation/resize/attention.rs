@@ -223,6 +223,10 @@ mod tests {
 
     /// The region of a 100 x 100 crop from a picture of `width` x `height` painted by `paint`.
     fn region(width: u32, height: u32, paint: impl Fn(i32, i32) -> [u8; 3]) -> (f64, f64) {
+        region_with(&[], width, height, paint)
+    }
+
+    fn region_with(faces: &[Place], width: u32, height: u32, paint: impl Fn(i32, i32) -> [u8; 3]) -> (f64, f64) {
         let pixels = (0..height as i32).flat_map(|y| (0..width as i32).map(move |x| (x, y)));
         let samples = pixels.flat_map(|(x, y)| paint(x, y)).collect();
         let picture = Picture::new(width, height, Channels::Rgb, Samples::Eight(samples)).unwrap();
@@ -232,7 +236,7 @@ mod tests {
         let placement = Placement::new(&resize, width, height).unwrap();
         let (limits, control) = (Limits::default(), Unattended);
         let run = Run { limits: &limits, control: &control };
-        let placement = settle(&picture, (width, height), placement, &[], run).unwrap();
+        let placement = settle(&picture, (width, height), placement, faces, run).unwrap();
         (placement.region.left, placement.region.top)
     }
 
@@ -250,6 +254,16 @@ mod tests {
             assert!(left <= f64::from(centre.0 - 25) && left + 100.0 >= f64::from(centre.0 + 25), "{centre:?}: {left}");
             assert_eq!(top, 0.0);
         }
+    }
+
+    #[test]
+    fn a_face_is_inside_the_crop_however_much_else_there_is() {
+        let face = Place { middle: (0.05, 0.5), size: (0.05, 0.2) };
+        let (left, _) = region_with(&[face], 400, 100, |x, y| match x > 80 {
+            true => [220, if (x / 4 + y / 4) % 2 == 0 { 160 } else { 60 }, 40],
+            false => [120, 130, 140],
+        });
+        assert!(left <= 10.0, "{left}");
     }
 
     #[test]

@@ -205,6 +205,25 @@ fn auto_takes_no_light_from_pale_fills() {
 }
 
 #[test]
+fn auto_takes_no_light_from_a_shaded_thing_on_white_and_leaves_the_white() {
+    let ball = |at: usize| {
+        let (x, y) = ((at % SIDE) as f64 / SIDE as f64 - 0.5, (at / SIDE) as f64 / SIDE as f64 - 0.5);
+        let shade = 1.0 - (x * x + y * y).sqrt();
+        let grain = (at * 31 % 7) as f64;
+        if shade > 0.6 {
+            [230.0, 180.0, 130.0].map(|code| (code * (2.2 * shade - 1.25) + grain) as u8)
+        } else {
+            [255; 3]
+        }
+    };
+    let samples = (0..SIDE * SIDE).flat_map(ball).collect();
+    let product = Picture::new(SIDE as u32, SIDE as u32, Channels::Rgb, Samples::Eight(samples)).unwrap();
+    let after = itself(Tone { auto: true, ..Tone::default() }, &product);
+    assert!(mean(&after) > mean(&product) - 2.0, "{} became {}", mean(&product), mean(&after));
+    assert_eq!(after.eight().unwrap()[..3], [255; 3]);
+}
+
+#[test]
 fn gray_stays_gray_and_alpha_stays() {
     let samples = (0..64 * 64).flat_map(|n: u32| [40 + (n % 181) as u8, (n % 256) as u8]).collect();
     let gray = Picture::new(64, 64, Channels::GrayAlpha, Samples::Eight(samples)).unwrap();
