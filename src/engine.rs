@@ -343,8 +343,11 @@ impl Work<'_> {
     fn processed(&self, metadata: &Metadata) -> Result<Processed<'_>> {
         let frames = self.codecs.frames(self.info.format, self.bytes, &self.plan.decode, self.run)?;
         let processed = Processed::new(frames, metadata.icc.as_deref(), &self.plan.chain, self.run)?;
-        let keeps = self.plan.by_network && self.plan.moves;
-        Ok(if keeps { processed.keeping(KEPT_BYTES) } else { processed })
+        Ok(match self.plan.moves {
+            true if self.plan.by_network => processed.keeping(KEPT_BYTES),
+            true => processed,
+            false => processed.one(),
+        })
     }
 
     fn first(&self, frames: &mut dyn Frames) -> Result<Picture> {

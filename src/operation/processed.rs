@@ -15,6 +15,8 @@ pub struct Processed<'a> {
     conversion: ToSrgb,
     chain: &'a Chain,
     steps: Option<Vec<Box<dyn Apply>>>,
+    /// Nobody will take more than the first.
+    one: bool,
     layout: Layout,
     kept: Kept,
 }
@@ -39,13 +41,20 @@ impl<'a> Processed<'a> {
         let stored = source.layout();
         let conversion = ToSrgb::new(icc, stored.channels);
         let layout = chain.layout(conversion.layout(stored), run)?;
-        Ok(Self { source, conversion, chain, steps: None, layout, kept: Kept::default() })
+        Ok(Self { source, conversion, chain, steps: None, one: false, layout, kept: Kept::default() })
     }
 
     /// Keeps finished frames of up to so many bytes in all.
     #[must_use]
     pub fn keeping(mut self, bytes: usize) -> Self {
         self.kept.room = bytes;
+        self
+    }
+
+    /// Only the first frame is wanted, so that steps judge that one.
+    #[must_use]
+    pub fn one(mut self) -> Self {
+        self.one = true;
         self
     }
 
@@ -115,7 +124,7 @@ impl Frames for Processed<'_> {
             Some(steps) => picture = applied(steps, picture, run)?,
             None => {
                 run.control.stage(Stage::Operations, 0.25);
-                let other = if self.chain.judges() { self.telling(&picture, run)? } else { None };
+                let other = if self.chain.judges() && !self.one { self.telling(&picture, run)? } else { None };
                 let (first, steps) = match other {
                     None => self.chain.start(picture, run)?,
                     Some(other) => {
@@ -201,7 +210,7 @@ mod tests {
     fn what_judges_sees_the_frame_whose_lights_differ_most() {
         let limits = Limits::default();
         let run = Run { limits: &limits, control: &Unattended };
-        for (judges, seen) in [(false, 0), (true, 7)] {
+        for (judges, one, seen) in [(false, false, 0), (true, false, 7), (true, true, 0)] {
             let frames = [[0, 0, 0, 0], [7, 80, 30, 200], [9, 90, 30, 99]];
             let pictures =
                 frames.map(|codes| Picture::new(2, 2, Channels::Gray, Samples::Eight(codes.into())).unwrap());
@@ -209,6 +218,7 @@ mod tests {
             let mut chain = Chain::default();
             chain.push(judging.clone());
             let mut processed = Processed::new(Box::new(Shown::new(pictures.to_vec())), None, &chain, run).unwrap();
+            processed = if one { processed.one() } else { processed };
             for picture in pictures {
                 assert_eq!(*processed.next(run).unwrap().unwrap().picture, picture);
             }

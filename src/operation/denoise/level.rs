@@ -81,7 +81,7 @@ impl Shares {
             let by_distance = |class: &usize| class.abs_diff(at);
             (0..CLASSES).filter(|&class| known[class].is_some()).min_by_key(by_distance).and_then(|class| known[class])
         };
-        let all = 1.0 - drawn(noisy, layout, coded);
+        let all = 1.0 - drawn(noisy, layout, coded, run)?;
         // A picture too small to tell is left to the network.
         Ok(Self(std::array::from_fn(|class| nearest(class).unwrap_or([1.0; 3]).map(|share| share * all))))
     }
@@ -98,13 +98,14 @@ impl Shares {
 
 /// How surely a picture is drawn, 0 to 1: it has few colours, or a palette's and many neighbours alike, or those that are not at an
 /// end of the scale are: noise leaves no two alike. What JPEG has made alike, as far as it was `coded`, may have had some.
-fn drawn(samples: &[u16], layout: Layout, coded: f32) -> f32 {
+fn drawn(samples: &[u16], layout: Layout, coded: f32, run: Run<'_>) -> Result<f32> {
     let count = layout.channels.count();
     let colours = if layout.channels.is_gray() { 1 } else { 3 };
     let (mut found, mut last) = (HashSet::new(), None);
     // Pairs that are alike, of all pairs; of any colours, and not at an end of the scale.
     let (mut any, mut inner) = ((0, 0), (0, 0));
     for row in samples.chunks_exact(layout.row_samples()) {
+        run.check()?;
         let mut pixels = row.chunks_exact(count).map(|pixel| &pixel[..colours]).peekable();
         while let Some(colour) = pixels.next() {
             if found.len() <= PALETTE && last.replace(colour) != Some(colour) {
@@ -118,10 +119,10 @@ fn drawn(samples: &[u16], layout: Layout, coded: f32) -> f32 {
         }
     }
     let (same, all) = if found.len() <= PALETTE { any } else { inner };
-    match found.len() {
+    Ok(match found.len() {
         ..=FEW_COLOURS => 1.0,
         _ => slope(same as f32 / all.max(1) as f32, ALIKE) * (1.0 - coded),
-    }
+    })
 }
 
 /// 0 up to the first, 1 from the second on.

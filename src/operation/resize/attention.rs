@@ -259,9 +259,10 @@ mod tests {
     #[test]
     fn a_face_is_inside_the_crop_however_much_else_there_is() {
         let face = Place { middle: (0.05, 0.5), size: (0.05, 0.2) };
-        let (left, _) = region_with(&[face], 400, 100, |x, y| match x > 80 {
-            true => [220, if (x / 4 + y / 4) % 2 == 0 { 160 } else { 60 }, 40],
-            false => [120, 130, 140],
+        let (left, _) = region_with(&[face], 400, 100, |x, y| match (x > 280, (x / 10 + y / 10) % 2 == 0) {
+            (true, true) => [224, 172, 140],
+            (true, false) => [120, 20, 200],
+            (false, _) => [120, 130, 140],
         });
         assert!(left <= 10.0, "{left}");
     }

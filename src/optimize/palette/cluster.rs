@@ -150,3 +150,22 @@ fn settled(bins: &[Bin], owners: &[u8], centres: &[Point]) -> Vec<[u8; 4]> {
     colours.dedup();
     colours
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        control::Unattended,
+        limits::Limits,
+        picture::{Channels, Picture, Samples},
+    };
+
+    #[test]
+    fn of_a_fade_both_ends_are_kept() {
+        let samples = (0..=255).flat_map(|alpha: u8| [90, 140, 200, alpha]).collect();
+        let fade = Picture::new(256, 1, Channels::Rgba, Samples::Eight(samples)).unwrap();
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        let colours = cluster(&Histogram::new(&fade), 100, run).unwrap().colours;
+        assert!(colours.contains(&[0; 4]) && colours.iter().any(|colour| colour[3] == 255), "{colours:?}");
+    }
+}
