@@ -163,7 +163,7 @@ fn noise_that_would_show_is_removed_and_what_stays_dark_or_is_clean_is_not_touch
         let mean = mean(picture);
         picture.eight().unwrap().iter().map(|&v| (f64::from(v) - mean).powi(2)).sum::<f64>().sqrt()
     };
-    let noisy = grainy(3);
+    let noisy = grainy(2);
     assert!(spread(&cleaned(&noisy)) < 0.7 * spread(&lit(50, &noisy, &noisy)));
     let clean = grainy(0);
     assert_eq!(cleaned(&clean), lit(50, &clean, &clean));
