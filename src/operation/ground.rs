@@ -1,6 +1,6 @@
 //! The grounds of drawings, charts and screenshots, which are pale, dark or coloured because they are meant to be.
 
-use super::survey::{Survey, peak};
+use super::survey::{Survey, peak, ramp};
 
 /// A code from which a channel is clipped.
 pub(super) const CLIPPED: f32 = 254.0 / 255.0;
@@ -67,9 +67,4 @@ impl Ground {
             filled: ramp(filled as f64 / all, 0.1, 0.2),
         }
     }
-}
-
-/// From 0 to 1 on the way between two values.
-fn ramp(value: f64, from: f64, to: f64) -> f64 {
-    ((value - from) / (to - from)).clamp(0.0, 1.0)
 }

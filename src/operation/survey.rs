@@ -57,7 +57,7 @@ impl Survey {
     /// wall or a piece of sky, which may be meant to be as it is.
     pub(super) fn telling(&self) -> f64 {
         let (mean, deviation) = self.spread();
-        ((deviation / mean.max(1e-3) - 0.1) / 0.15).clamp(0.0, 1.0)
+        ramp(deviation / mean.max(1e-3), 0.1, 0.25)
     }
 
     /// Mean and standard deviation of luma; 0 of nothing.
@@ -115,6 +115,11 @@ impl Sorted {
     pub(super) fn mean(&self) -> f64 {
         self.0.iter().map(|&v| f64::from(v)).sum::<f64>() / self.0.len().max(1) as f64
     }
+}
+
+/// From 0 to 1 on the way between two values.
+pub(super) fn ramp(value: f64, from: f64, to: f64) -> f64 {
+    ((value - from) / (to - from)).clamp(0.0, 1.0)
 }
 
 pub(super) fn luma([r, g, b]: [f32; 3]) -> f32 {

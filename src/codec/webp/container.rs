@@ -169,9 +169,12 @@ impl AnimationWriter {
         Self(out)
     }
 
-    /// Says that canvases may be translucent, as the frames do not if they only leave something uncovered.
-    pub(super) fn translucent(&mut self) {
-        self.0.0[Self::FLAGS] |= Flags::ALPHA;
+    /// As large as a file and shown as often. Where it says that canvases may be translucent, which frames do not tell that only
+    /// leave something uncovered, this one says so too.
+    pub(super) fn like(file: &File<'_>) -> Self {
+        let mut out = Self::new(file.width, file.height, file.plays());
+        out.0.0[Self::FLAGS] |= file.flags.0 & Flags::ALPHA;
+        out
     }
 
     pub(super) fn frame(&mut self, frame: &Stored<'_>) {
@@ -187,7 +190,7 @@ impl AnimationWriter {
             }
         });
         if frame.alpha {
-            self.translucent();
+            self.0.0[Self::FLAGS] |= Flags::ALPHA;
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::{
     codec::webp::{
         container::{AnimationWriter, Stored, lossy_chunks},
-        riff::{Content, File, Flags},
+        riff::{Content, File},
         vp8::KeyFrame,
     },
     control::Run,
@@ -31,10 +31,7 @@ impl<'a> LossyAnimation<'a> {
     /// `worth` squared quantiser steps. Lossless frames and alpha stay as they are; so do frames that the format has no room
     /// for otherwise.
     pub(crate) fn coarser(&self, worth: f32, run: Run<'_>) -> Result<Vec<u8>> {
-        let mut out = AnimationWriter::new(self.file.width, self.file.height, self.file.plays());
-        if self.file.flags.has(Flags::ALPHA) {
-            out.translucent();
-        }
+        let mut out = AnimationWriter::like(&self.file);
         for frame in self.file.frames() {
             run.check()?;
             let frame = frame?;

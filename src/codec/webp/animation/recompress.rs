@@ -13,7 +13,7 @@ use crate::{
         webp::{
             container::{AnimationWriter, Stored, lossy_chunks},
             decode::{Composed, same_pixels},
-            riff::{File, Flags, FrameChunk, Image},
+            riff::{File, FrameChunk, Image},
             vp8::KeyFrame,
         },
     },
@@ -72,10 +72,7 @@ fn same(one: &mut Composed<'_>, other: &mut Composed<'_>, run: Run<'_>) -> Resul
 fn frame_by_frame(file: &File<'_>, run: Run<'_>) -> Result<(Vec<u8>, bool)> {
     let coder = Coder::new(&WebpOptions::lossless())?;
     let mut player = Player::new(file.clone(), run)?;
-    let mut out = AnimationWriter::new(file.width, file.height, file.plays());
-    if file.flags.has(Flags::ALPHA) {
-        out.translucent();
-    }
+    let mut out = AnimationWriter::like(file);
     let mut last: Option<Kept> = None;
     let (mut lossless_bytes, mut all_bytes) = (0, 0);
     while let Some(frame) = player.next()? {
