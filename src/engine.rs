@@ -126,6 +126,8 @@ impl Engine {
 
 /// Of frames that networks made, which are kept for as often as an encoder asks for them.
 const KEPT_BYTES: usize = 256 << 20;
+/// Errors that spare fewer bytes, or a smaller share of them, are not worth being seen.
+const LEAST_SPARED: (usize, usize) = (32, 50);
 /// The longer side, in pixels, of an SVG that is looked at to be cropped.
 #[cfg(feature = "svg")]
 const LOOK: u64 = 640;
@@ -195,9 +197,10 @@ impl Work<'_> {
         if self.info.frames > 1 && !self.plan.moves {
             done.warnings.push(format!("{} holds one frame: the first of {}", self.plan.format, self.info.frames));
         }
-        if self.plan.may_keep_source && self.may_be_smaller_without_loss(done.bytes.len())? {
+        let enough = done.bytes.len() + LEAST_SPARED.0.max(done.bytes.len() / LEAST_SPARED.1);
+        if self.plan.may_keep_source && self.may_do_without_loss(enough)? {
             let passed_on = self.passed_on(metadata)?;
-            if passed_on.bytes.len() <= done.bytes.len() {
+            if passed_on.bytes.len() <= enough {
                 done = passed_on;
                 // What is passed on keeps its orientation tag; so may its coefficients, coarser, and smaller yet.
                 if !self.plan.stores_picture() && converted == Converted::Untouched && !self.plan.moves {
@@ -311,14 +314,14 @@ impl Work<'_> {
         Ok(Some(Optimised { bytes: self.no_larger(bytes, named), score: 100.0, warnings: Vec::new() }))
     }
 
-    /// Whether [`passed_on`](Self::passed_on) may come to fewer bytes. Without loss no file shrinks to half.
-    fn may_be_smaller_without_loss(&self, bytes: usize) -> Result<bool> {
-        let source = self.bytes.len();
-        if bytes >= source || bytes * 2 <= source {
-            return Ok(bytes >= source);
+    /// Whether [`passed_on`](Self::passed_on) may come to no more bytes. Where no codec has an outlook on it, no file
+    /// is taken to shrink to half without loss.
+    fn may_do_without_loss(&self, bytes: usize) -> Result<bool> {
+        if bytes >= self.bytes.len() {
+            return Ok(true);
         }
         let outlook = self.codecs.outlook(self.info.format, self.bytes, self.run)?;
-        Ok(outlook.is_none_or(|outlook| outlook * 9 / 10 <= bytes as u64))
+        Ok(outlook.map_or(bytes * 2 > self.bytes.len(), |outlook| outlook * 9 / 10 <= bytes as u64))
     }
 
     /// The smallest file that has the stored pixels or coefficients: recompressed, or the source without what may be

@@ -54,8 +54,6 @@ const SLACK: f64 = 0.6;
 const TRIALS: [u32; 2] = [3, 5];
 /// Bytes of a lossy result that is coded again without loss.
 const MOST_SQUEEZED: usize = 1 << 16;
-/// Errors that spare fewer bytes, or a smaller share of them, are not worth being seen.
-const LEAST_SPARED: (usize, usize) = (32, 50);
 /// Frames of a clip that are compared.
 const COMPARED: u32 = 12;
 
@@ -116,7 +114,7 @@ impl Writer<'_> {
         })?;
         let (file, score) = found.file;
         match found.score >= target {
-            true => self.worth(frames, self.squeezed(file)?, score),
+            true => Ok(Optimised { bytes: self.squeezed(file)?, score, warnings: Vec::new() }),
             false => {
                 let warnings = self.too_many().into_iter().chain(shortfall(score, target)).collect();
                 Ok(Optimised { bytes: file, score, warnings })
@@ -190,16 +188,5 @@ impl Writer<'_> {
         }
         let smaller = self.task.codecs.recompress(Format::Gif, &file, false, self.run)?;
         Ok(if smaller.len() < file.len() { smaller } else { file })
-    }
-
-    /// A small file, or one without errors where they spare next to nothing.
-    fn worth(&self, frames: &mut dyn Frames, bytes: Vec<u8>, score: f64) -> Result<Optimised> {
-        if bytes.len() <= MOST_SQUEEZED && self.task.stored.is_some() && score < 100.0 {
-            let exact = self.squeezed(self.written(frames, 0.0, None)?)?;
-            if exact.len() <= bytes.len() + LEAST_SPARED.0.max(bytes.len() / LEAST_SPARED.1) {
-                return Ok(Optimised { bytes: exact, score: 100.0, warnings: Vec::new() });
-            }
-        }
-        Ok(Optimised { bytes, score, warnings: Vec::new() })
     }
 }
