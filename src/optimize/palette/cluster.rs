@@ -1,7 +1,7 @@
 //! Choosing colours: a median cut by variance, refined by k-means.
 
 use super::{
-    Palette,
+    Palette, SEEN,
     histogram::{Bin, Histogram},
     space::{Point, Points, colour, distance, point},
 };
@@ -9,6 +9,11 @@ use crate::{control::Run, error::Result};
 
 /// Rounds of k-means; most palettes have settled by then.
 const ROUNDS: usize = 12;
+
+/// Entries of a table.
+const MOST: usize = 256;
+/// The squared error over all its pixels from which a plain area has a colour of its own, as a squared distance in Oklab.
+const MISSED: f32 = 0.2;
 
 /// A palette of at most `size` colours, 1 to 256.
 pub(crate) fn cluster(histogram: &Histogram, size: usize, run: Run<'_>) -> Result<Palette> {
@@ -32,6 +37,19 @@ pub(crate) fn cluster(histogram: &Histogram, size: usize, run: Run<'_>) -> Resul
         centres = means(&histogram.bins, &owners, centres);
     }
     Ok(Palette { colours: settled(&histogram.bins, &owners, &centres) })
+}
+
+/// The same, and the colours of plain areas that would be drawn visibly wrong with it; at most 256 in all.
+pub(crate) fn faithful(histogram: &Histogram, size: usize, run: Run<'_>) -> Result<Palette> {
+    let Palette { mut colours } = cluster(histogram, size, run)?;
+    for &(plain, pixels) in &histogram.plain {
+        let wrong = (MISSED / pixels as f32).max(SEEN * SEEN);
+        if colours.len() < MOST && colours.iter().all(|&colour| distance(point(colour), point(plain)) > wrong) {
+            colours.push(plain);
+        }
+    }
+    colours.sort_unstable();
+    Ok(Palette { colours })
 }
 
 /// A group of bins while cutting.
@@ -167,5 +185,17 @@ mod tests {
         let run = Run { limits: &Limits::default(), control: &Unattended };
         let colours = cluster(&Histogram::new(&fade), 100, run).unwrap().colours;
         assert!(colours.contains(&[0; 4]) && colours.iter().any(|colour| colour[3] == 255), "{colours:?}");
+    }
+
+    #[test]
+    fn a_small_mark_among_many_grays_keeps_its_colour() {
+        const RED: [u8; 4] = [255, 0, 0, 255];
+        let marked = |at: usize| (at % 64 < 6 && at / 64 < 6).then_some([RED[0], RED[1], RED[2]]);
+        let page = |at: usize| marked(at).unwrap_or([(at * 97 % 251) as u8; 3]);
+        let page = Picture::new(64, 64, Channels::Rgb, Samples::Eight((0..64 * 64).flat_map(page).collect())).unwrap();
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        let histogram = Histogram::new(&page);
+        assert!(!cluster(&histogram, 4, run).unwrap().colours.contains(&RED), "nothing to be mended");
+        assert!(faithful(&histogram, 4, run).unwrap().colours.contains(&RED));
     }
 }

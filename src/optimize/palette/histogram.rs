@@ -1,6 +1,9 @@
 //! Which colours a picture has, and how often.
 
-use super::space::{Point, point};
+use super::{
+    plain::plain,
+    space::{Point, point},
+};
 use crate::picture::{Channels, Picture};
 
 /// Above this many colours, near ones are counted together.
@@ -20,14 +23,16 @@ pub(crate) struct Histogram {
     pub(super) bins: Vec<Bin>,
     /// Colours that differ; all transparent ones count as one.
     pub distinct: usize,
+    /// Colours of plain areas with their pixels, the largest first.
+    pub(super) plain: Vec<([u8; 4], u32)>,
 }
 
 impl Histogram {
     /// Counts the colours of an 8-bit picture.
     pub(crate) fn new(picture: &Picture) -> Self {
-        let mut counter = Counter::default();
-        counter.add(colours(picture));
-        counter.finish()
+        let mut changes = Changes::default();
+        changes.add(picture);
+        changes.finish()
     }
 }
 
@@ -83,7 +88,7 @@ impl Counter {
             self.counted = merged(&self.counted);
         }
         let bins = self.counted.into_iter().map(|(colour, count)| bin(colour.to_be_bytes(), count)).collect();
-        Histogram { bins, distinct }
+        Histogram { bins, distinct, plain: Vec::new() }
     }
 }
 
@@ -91,6 +96,7 @@ impl Counter {
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     counter: Counter,
+    plain: Counter,
     before: Vec<[u8; 4]>,
 }
 
@@ -99,13 +105,19 @@ impl Changes {
     pub(crate) fn add(&mut self, picture: &Picture) {
         let now: Vec<[u8; 4]> = colours(picture).collect();
         let changed = now.iter().enumerate().filter(|(at, colour)| self.before.get(*at) != Some(colour));
-        self.counter.add(changed.map(|(_, colour)| *colour));
+        self.counter.add(changed.clone().map(|(_, colour)| *colour));
+        let plain = plain(&now, picture.width() as usize);
+        self.plain.add(changed.filter(|(at, _)| plain[*at]).map(|(_, colour)| *colour));
         self.before = now;
     }
 
     /// All that was counted.
-    pub(crate) fn finish(self) -> Histogram {
-        self.counter.finish()
+    pub(crate) fn finish(mut self) -> Histogram {
+        self.plain.merge();
+        let mut areas = self.plain.counted;
+        areas.sort_unstable_by_key(|&(colour, count)| (std::cmp::Reverse(count), colour));
+        let plain = areas.into_iter().map(|(colour, count)| (colour.to_be_bytes(), count)).collect();
+        Histogram { plain, ..self.counter.finish() }
     }
 }
 

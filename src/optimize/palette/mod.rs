@@ -2,13 +2,17 @@
 
 mod cluster;
 mod histogram;
+mod plain;
 mod remap;
 mod space;
 
-pub(crate) use cluster::cluster;
+pub(crate) use cluster::{cluster, faithful};
 pub(crate) use histogram::{Changes, Counter, Histogram};
 pub(crate) use remap::{Remap, Remapped, Sequence, remap, remap_but};
 use space::{Points, point};
+
+/// The distance in Oklab from which a wrong colour of a plain area is seen: about four steps of gray.
+const SEEN: f32 = 0.01;
 
 /// At most 256 colours, red, green, blue and straight alpha in sRGB, no two alike.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! Drawing a picture with the colours of a palette.
 
 use super::{
-    Palette,
+    Palette, SEEN,
     histogram::colours,
+    plain::plain,
     space::{Point, Points, distance, point},
 };
 use crate::{
@@ -43,21 +44,22 @@ pub(crate) fn remap_but(
     how: Remap,
     run: Run<'_>,
 ) -> Result<Remapped> {
-    let (width, height) = (picture.width() as usize, picture.height() as usize);
+    let width = picture.width() as usize;
     let mut pen = Pen::new(palette, how, width);
     let mut cache = Cache::new();
-    let mut indices = Vec::with_capacity(width * height);
-    let mut pixels = colours(picture);
+    let pixels: Vec<[u8; 4]> = colours(picture).collect();
+    let mut indices = Vec::with_capacity(pixels.len());
+    let plain = plain(&pixels, width);
     let mut row = Vec::with_capacity(width);
     let mut rows_still = still.chunks(width);
-    for y in 0..height {
+    for (y, pixels) in pixels.chunks(width).enumerate() {
         if y % 16 == 0 {
             run.check()?;
         }
         row.clear();
-        row.extend(pixels.by_ref().take(width).map(|colour| cache.look_up(colour, &pen.index)));
+        row.extend(pixels.iter().map(|&colour| cache.look_up(colour, &pen.index)));
         let kept: Vec<_> = rows_still.next().unwrap_or(&[]).iter().map(|still| still.then_some(0)).collect();
-        pen.draw(&row, y == 0, &kept);
+        pen.draw(&row, y == 0, &kept, &plain[y * width..][..width]);
         indices.extend_from_slice(&pen.above);
     }
     let picture = shown(palette, &indices, picture)?;
@@ -74,7 +76,7 @@ fn shown(palette: &Palette, indices: &[u8], like: &Picture) -> Result<Picture> {
 }
 
 /// Pictures that follow each other, drawn with one palette. Where the true colour has hardly changed since it was last
-/// drawn, what is shown stays, so that dither does not shimmer; the comparison is with the colour of that time, so that
+/// drawn, what is shown stays, so that dither does not shimmer, but less where it is plain; the comparison is with the colour of that time, so that
 /// nothing drifts.
 pub(crate) struct Sequence<'a> {
     palette: &'a Palette,
@@ -85,6 +87,8 @@ pub(crate) struct Sequence<'a> {
     /// What every pixel should have shown when it was last drawn, and its index.
     drawn: Vec<[u8; 4]>,
     indices: Vec<u8>,
+    /// Which of them were drawn in plain areas.
+    plain: Vec<bool>,
 }
 
 impl<'a> Sequence<'a> {
@@ -97,6 +101,7 @@ impl<'a> Sequence<'a> {
             still: still * still,
             drawn: Vec::new(),
             indices: Vec::new(),
+            plain: Vec::new(),
         }
     }
 
@@ -110,16 +115,16 @@ impl<'a> Sequence<'a> {
     pub(crate) fn next(&mut self, picture: &Picture, run: Run<'_>) -> Result<Picture> {
         let width = picture.width() as usize;
         let (mut row, mut kept) = (Vec::with_capacity(width), Vec::with_capacity(width));
-        let mut pixels = colours(picture);
+        let pixels: Vec<[u8; 4]> = colours(picture).collect();
+        let plain = plain(&pixels, width);
         let fresh = self.indices.is_empty();
-        for y in 0..picture.height() as usize {
+        for (y, pixels) in pixels.chunks(width).enumerate() {
             if y % 16 == 0 {
                 run.check()?;
             }
             row.clear();
             kept.clear();
-            for x in 0..width {
-                let Some(colour) = pixels.next() else { break };
+            for (x, &colour) in pixels.iter().enumerate() {
                 let at = y * width + x;
                 let seen = self.cache.look_up(colour, &self.pen.index);
                 row.push(seen);
@@ -128,20 +133,25 @@ impl<'a> Sequence<'a> {
                     continue;
                 }
                 let drawn = self.drawn[at];
+                let matters = plain[at] || self.plain[at];
+                let still = if matters { self.still.min(SEEN * SEEN) } else { self.still };
                 let stays =
-                    drawn == colour || distance(seen.point, point_of(drawn, &mut self.cache, &self.pen)) <= self.still;
+                    drawn == colour || distance(seen.point, point_of(drawn, &mut self.cache, &self.pen)) <= still;
                 kept.push(stays.then(|| self.indices[at]));
                 if !stays {
-                    self.drawn[at] = colour;
+                    (self.drawn[at], self.plain[at]) = (colour, plain[at]);
                 }
             }
-            self.pen.draw(&row, y == 0, &kept);
+            self.pen.draw(&row, y == 0, &kept, &plain[y * width..][..width]);
             match fresh {
                 true => self.indices.extend_from_slice(&self.pen.above),
                 false => self.indices[y * width..][..width].copy_from_slice(&self.pen.above),
             }
         }
         self.pen.errors.iter_mut().for_each(|row| row.fill([0.0; 4]));
+        if fresh {
+            self.plain = plain;
+        }
         shown(self.palette, &self.indices, picture)
     }
 }
@@ -167,8 +177,8 @@ impl Pen {
         Self { index: Points::new(&points), points, how, above: vec![0; width], errors }
     }
 
-    /// Draws a row. What `kept` names is taken as it is, and its error goes nowhere.
-    fn draw(&mut self, row: &[Seen], first: bool, kept: &[Option<u8>]) {
+    /// Draws a row, of which some lies in plain areas. What `kept` names is taken as it is, and its error goes nowhere.
+    fn draw(&mut self, row: &[Seen], first: bool, kept: &[Option<u8>], plain: &[bool]) {
         let (mut left, mut copying_above) = (None, false);
         for (x, seen) in row.iter().enumerate() {
             if let Some(index) = kept.get(x).copied().flatten() {
@@ -185,7 +195,7 @@ impl Pen {
             } else {
                 self.index.nearest(wanted)
             };
-            let chosen = self.choose(wanted, nearest, left, above, copying_above);
+            let chosen = self.choose(wanted, nearest, left, above, (copying_above, plain[x]));
             copying_above = above == Some(chosen);
             self.above[x] = chosen;
             left = Some(chosen);
@@ -207,20 +217,23 @@ impl Pen {
         next[x + 2] = add(next[x + 2], scaled(error, 1.0 / 16.0));
     }
 
-    /// The nearest colour, or that of a neighbour which is hardly farther.
+    /// The nearest colour, or that of a neighbour which is hardly farther; in a plain area, none that is seen to be wrong.
     fn choose(
         &self,
         wanted: Point,
         (nearest, least): (usize, f32),
         left: Option<u8>,
         above: Option<u8>,
-        copying_above: bool,
+        (copying_above, plain): (bool, bool),
     ) -> u8 {
         let nearest = nearest as u8;
         if self.how.tolerance <= 0.0 || left == Some(nearest) || above == Some(nearest) {
             return nearest;
         }
-        let reach = least.sqrt() + self.how.tolerance;
+        let reach = match plain {
+            true => SEEN.clamp(least.sqrt(), least.sqrt() + self.how.tolerance),
+            false => least.sqrt() + self.how.tolerance,
+        };
         let within =
             |candidate: &u8, reach: f32| distance(self.points[usize::from(*candidate)], wanted) <= reach * reach;
         let (first, second) = if copying_above { (above, left) } else { (left, above) };

@@ -7,7 +7,7 @@ use crate::{
     error::Result,
     optimize::{
         metric::{Reference, bands},
-        palette::{Histogram, Palette, Remap, Remapped, cluster, remap},
+        palette::{Histogram, Palette, Remap, Remapped, faithful, remap},
         search::{Aim, Trial, solve},
         shortfall,
     },
@@ -36,7 +36,7 @@ pub(super) struct Found {
 /// A palette of `colours`, with no search.
 pub(super) fn fixed(task: &Task<'_>, colours: usize, how: Remap, run: Run<'_>) -> Result<Optimised> {
     let picture = task.picture;
-    let palette = cluster(&Histogram::new(picture), colours, run)?;
+    let palette = faithful(&Histogram::new(picture), colours, run)?;
     let drawn = remap(picture, &palette, how, run)?;
     run.control.stage(Stage::Encode, 0.6);
     let bytes = file(task, picture, &palette, &drawn, super::EFFORT, run)?;
@@ -108,7 +108,7 @@ impl Trials<'_> {
         let mut high = SIZES.len();
         while low < high {
             let middle = usize::midpoint(low, high);
-            let palette = cluster(self.histogram, SIZES[middle], self.run)?;
+            let palette = faithful(self.histogram, SIZES[middle], self.run)?;
             let drawn = remap(self.picture, &palette, Remap { dither, tolerance: 0.0 }, self.run)?;
             let reached = self.reference.score(&drawn.picture, self.run)? >= self.target;
             (low, high) = if reached { (low, middle) } else { (middle + 1, high) };
@@ -129,7 +129,7 @@ impl Trials<'_> {
             step: MOST_TOLERANCE / 256.0,
             trials,
         };
-        let palette = cluster(self.histogram, size, self.run)?;
+        let palette = faithful(self.histogram, size, self.run)?;
         let how = |knob: f64| Remap { dither, tolerance: (MOST_TOLERANCE - knob) as f32 };
         let found = solve(aim, |knob| {
             let drawn = remap(self.picture, &palette, how(knob), self.run)?;
@@ -148,7 +148,7 @@ impl Trials<'_> {
             let Some(least) = self.least_size(dither, from)? else { return Ok(None) };
             settled = self.most_tolerance(self.size(least), dither, 0.005, 3)?;
         }
-        let palette = cluster(self.histogram, settled.size, self.run)?;
+        let palette = faithful(self.histogram, settled.size, self.run)?;
         let drawn = remap(self.picture, &palette, settled.how, self.run)?;
         let bytes = file(self.task, self.picture, &palette, &drawn, super::EFFORT, self.run)?;
         let warnings = shortfall(settled.score, self.target).into_iter().collect();

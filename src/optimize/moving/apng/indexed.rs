@@ -9,7 +9,7 @@ use crate::{
     error::Result,
     optimize::{
         moving::Viewed,
-        palette::{Changes, Histogram, Palette, Remap, cluster},
+        palette::{Changes, Histogram, Palette, Remap, faithful},
         search::{Aim, Trial, solve},
     },
     picture::{Frame, Frames},
@@ -64,7 +64,7 @@ pub(super) fn fixed(
     run: Run<'_>,
 ) -> Result<Optimised> {
     let mut whole = Clips::whole(frames, task.count);
-    let palette = cluster(&histogram(&mut whole, run)?, colours, run)?;
+    let palette = faithful(&histogram(&mut whole, run)?, colours, run)?;
     let mut drawn = drawn(&mut whole, &palette, how);
     run.control.stage(Stage::Encode, 0.6);
     let scores = drawn.scores(run)?;
@@ -105,7 +105,7 @@ fn finish(
 ) -> Result<Option<Found>> {
     let mut whole = Clips::whole(frames, task.count);
     for _ in 0..=CORRECTIONS {
-        let palette = cluster(histogram, choice.size, run)?;
+        let palette = faithful(histogram, choice.size, run)?;
         let mut drawn = drawn(&mut whole, &palette, (choice.how, still(choice.how)));
         let scores = drawn.scores(run)?;
         if scores.overall() >= target {
@@ -164,7 +164,7 @@ impl Trials<'_> {
         let (mut low, mut high) = (0, SIZES.len());
         while low < high {
             let middle = usize::midpoint(low, high);
-            let palette = cluster(self.histogram, SIZES[middle], self.run)?;
+            let palette = faithful(self.histogram, SIZES[middle], self.run)?;
             let reached = self.score(&palette, Remap { dither, tolerance: 0.0 })? >= self.target;
             (low, high) = if reached { (low, middle) } else { (middle + 1, high) };
         }
@@ -184,7 +184,7 @@ impl Trials<'_> {
             step: MOST_TOLERANCE / 256.0,
             trials: 4,
         };
-        let palette = cluster(self.histogram, size, self.run)?;
+        let palette = faithful(self.histogram, size, self.run)?;
         let how = |knob: f64| Remap { dither, tolerance: (MOST_TOLERANCE - knob) as f32 };
         let found = solve(aim, |knob| Ok(Trial { knob, score: self.score(&palette, how(knob))?, file: () }))?;
         if found.score < self.target {
