@@ -164,6 +164,19 @@ fn what_the_first_frame_does_not_cover_is_stored_as_transparent() {
 }
 
 #[test]
+fn what_a_first_frame_uncovers_again_is_transparent_in_other_formats() {
+    let source = Gif::new(20, 20)
+        .frame([0, 0, 20, 20], (3, 5, None), |_, _| 3)
+        .frame([4, 4, 6, 6], (1, 5, None), |_, _| 5)
+        .end();
+    let done = process(&source, r#"{"output": {"format": "png"}, "optimize": {"compression": "lossless"}}"#);
+    let decoder = image::codecs::png::PngDecoder::new(Cursor::new(&done.bytes)).unwrap();
+    let frames = decoder.apng().unwrap().into_frames().collect_frames().unwrap();
+    let alphas: Vec<_> = frames.iter().map(|frame| [0, 5].map(|at| frame.buffer().get_pixel(at, at)[3])).collect();
+    assert_eq!(alphas, [[255, 255], [0, 255]]);
+}
+
+#[test]
 fn the_number_of_plays_stays() {
     let block = |times: u16| [&b"NETSCAPE2.0\x03\x01"[..], &times.to_le_bytes()].concat();
     for times in [0, 1, 2, 65_535] {

@@ -110,6 +110,20 @@ impl Picture {
             }
     }
 
+    /// Whether some pixel is neither opaque nor transparent.
+    #[cfg(feature = "gif")]
+    pub(crate) fn is_translucent(&self) -> bool {
+        fn part<T: PartialEq + Copy>(samples: &[T], count: usize, ends: [T; 2]) -> bool {
+            samples.iter().skip(count - 1).step_by(count).any(|alpha| !ends.contains(alpha))
+        }
+        let count = self.layout.channels.count();
+        self.layout.channels.has_alpha()
+            && match &self.samples {
+                Samples::Eight(samples) => part(samples, count, [0, u8::MAX]),
+                Samples::Sixteen(samples) => part(samples, count, [0, u16::MAX]),
+            }
+    }
+
     /// With other channels of the same depth. Gray becomes equal red, green and blue; alpha that is not there becomes
     /// opaque; alpha or colour that the target has no place for is dropped (colour to gray takes the green sample, so
     /// only pictures known to be gray should be asked). CMYK stays as it is.

@@ -11,7 +11,7 @@ use super::{
     merged::{Merged, Source},
     recompress::Price,
     tables::{Needs, Table, global},
-    trade::{MOST_SPARED, Trader, Wish, Wishes, distance, point},
+    trade::{MOST_SPARED, Trader, Wish, Wishes, distance, misleads, point},
     write::{TRAILER, write_head},
 };
 use crate::{
@@ -137,6 +137,7 @@ impl<'t> Pen<'t> {
         let cost = |(at, weight): (usize, &f32)| match (self.base[at], wanted[at]) {
             (base, wanted) if base[3] != wanted[3] => f32::INFINITY,
             (base, wanted) if base == wanted || self.is_settled(at, wanted) => 0.0,
+            (base, wanted) if misleads(point(base), point(wanted)) => f32::INFINITY,
             (base, wanted) => weight * distance(point(base), point(wanted)),
         };
         places(area, self.width).zip(weights).map(cost).collect()

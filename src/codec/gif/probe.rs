@@ -49,7 +49,7 @@ struct Seen<'a> {
     /// The most bits of an index.
     bits: u16,
     first: Option<Stored<'a>>,
-    /// A frame before was cleared.
+    /// A frame before was taken away, to transparency.
     cleared: bool,
 }
 
@@ -61,7 +61,9 @@ impl<'a> Seen<'a> {
         // What has no colour is transparent.
         let colourless = frame.code_bits.is_some_and(|wanted| u16::from(wanted) > bits.max(2));
         self.alpha |= bare || self.cleared || colourless || frame.control.transparent.is_some();
-        self.cleared |= frame.control.disposal == Disposal::Clear;
+        // Before the first frame there was nothing.
+        let bared = self.frames == 0 && frame.control.disposal == Disposal::Restore;
+        self.cleared |= bared || frame.control.disposal == Disposal::Clear;
         self.frames = self.frames.saturating_add(1);
         self.bits = self.bits.max(if bits == 0 { 8 } else { bits });
         self.first.get_or_insert(*frame);

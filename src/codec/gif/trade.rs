@@ -12,6 +12,8 @@ const MOST_BITS: u32 = 12;
 const MOST_CODES: u16 = 1 << MOST_BITS;
 /// No error of a pixel is worth more bits than this: so many spell it out.
 pub(super) const MOST_SPARED: f32 = 11.0;
+/// The greatest error of colour, as a squared distance.
+const MOST_CHROMA: f32 = 900.0;
 /// Paths followed at once.
 const MOST_PATHS: usize = 48;
 /// Pixels by which a path may be dearer than the best so far and still be followed.
@@ -40,6 +42,13 @@ pub(super) fn point(colour: Pixel) -> Point {
 /// How far apart two colours are; its unit is the square of a step of luma.
 pub(super) fn distance(one: Point, other: Point) -> f32 {
     square([one[0] - other[0], one[1] - other[1], one[2] - other[2]])
+}
+
+/// Whether one is taken for the other only by what sees no colours, however few bits it costs: lines of two colours that
+/// change places change what a chart says.
+pub(super) fn misleads(one: Point, other: Point) -> bool {
+    let (reds, blues) = (one[1] - other[1], one[2] - other[2]);
+    reds * reds + blues * blues > MOST_CHROMA
 }
 
 fn square(p: Point) -> f32 {
@@ -272,6 +281,9 @@ impl Trader {
             return Some(Path { code, error: path.error, carried: [0.0; 3] });
         }
         let shown = if leaves { target.base } else { self.points[usize::from(index)] };
+        if !leaves && wish.nearest != Some(index) && misleads(shown, target.colour) {
+            return None;
+        }
         let plain = add(shown, target.colour, -1.0);
         let meant = add(add(plain, path.carried, 1.0), target.above, 1.0);
         let exact = square(plain) == 0.0 || leaves && wish.left == 0.0;
@@ -449,6 +461,18 @@ mod tests {
         assert!(dear.indices.iter().zip(&exact).all(right));
         let cheap = traded(&wishes(&noise(&entries, 0.003), &entries, Some(40)));
         assert!(cheap.codes.len() * 4 < dear.codes.len() * 3, "{} of {}", cheap.codes.len(), dear.codes.len());
+    }
+
+    #[test]
+    fn blue_and_green_of_a_chart_are_not_taken_for_each_other_at_any_price() {
+        let entries = [[255; 4], [235, 235, 235, 255], [31, 119, 180, 255], [44, 160, 44, 255]];
+        let pixels = noise(&entries, 1e-4);
+        let drawn = traded(&wishes(&pixels, &entries, None)).indices;
+        let taken = |from: u8, to: u8| {
+            drawn.iter().zip(&pixels).filter(|(drawn, wish)| wish.nearest == Some(from) && **drawn == to).count()
+        };
+        assert_eq!([taken(2, 3), taken(3, 2), taken(2, 0), taken(3, 1)], [0; 4]);
+        assert!(taken(0, 1) + taken(1, 0) > 1_000, "nothing was spared");
     }
 
     #[test]

@@ -59,8 +59,8 @@ const COMPARED: u32 = 12;
 
 pub(super) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>) -> Result<Optimised> {
     let as_stored = task.stored.is_some();
-    let shared = if as_stored { None } else { shared(frames, run)? };
-    let writer = Writer { task, run, shared };
+    let (shared, translucent) = if as_stored { (None, false) } else { shared(frames, run)? };
+    let writer = Writer { task, run, shared, translucent };
     match task.goal {
         Goal::Lossless | Goal::Quality(100) => writer.finished(frames, 0.0),
         Goal::Quality(quality) => writer.finished(frames, loss(f64::from(quality) * FINEST / 100.0)),
@@ -95,6 +95,8 @@ struct Writer<'a> {
     run: Run<'a>,
     /// A palette, where frames have more colours than a table.
     shared: Option<Palette>,
+    /// Frames have pixels that are neither opaque nor transparent.
+    translucent: bool,
 }
 
 impl Writer<'_> {
@@ -116,7 +118,7 @@ impl Writer<'_> {
         match found.score >= target {
             true => Ok(Optimised { bytes: self.squeezed(file)?, score, warnings: Vec::new() }),
             false => {
-                let warnings = self.too_many().into_iter().chain(shortfall(score, target)).collect();
+                let warnings = self.missing().into_iter().chain(shortfall(score, target)).collect();
                 Ok(Optimised { bytes: file, score, warnings })
             }
         }
@@ -171,14 +173,15 @@ impl Writer<'_> {
         let bytes = self.written(frames, loss, self.palettes().as_mut())?;
         let exact = loss <= 0.0 && self.task.stored.is_some();
         let score = if exact { 100.0 } else { self.scores(frames, &bytes)?.mean };
-        let lacks = || (score < 100.0).then(|| "GIF has no half transparency, and there was some".to_owned());
-        let warnings = if loss <= 0.0 { self.too_many().or_else(lacks).into_iter().collect() } else { Vec::new() };
+        let warnings = if loss <= 0.0 { self.missing() } else { Vec::new() };
         Ok(Optimised { bytes, score, warnings })
     }
 
     /// What to say of a file that should show the frames without loss.
-    fn too_many(&self) -> Option<String> {
-        self.shared.is_some().then(|| "a GIF frame holds 256 colours, and there were more".to_owned())
+    fn missing(&self) -> Vec<String> {
+        let many = self.shared.as_ref().map(|_| "a GIF frame holds 256 colours, and there were more");
+        let half = self.translucent.then_some("GIF has no half transparency, and there was some");
+        many.into_iter().chain(half).map(str::to_owned).collect()
     }
 
     /// The same frames in fewer bytes, if there are some. Larger files that were coded with loss have none to spare.

@@ -18,16 +18,17 @@ const HOW: Remap = Remap { dither: 0.5, tolerance: 0.0 };
 const SERVES: f32 = 1.1;
 const SAME: f32 = 4e-5;
 
-/// A palette for all frames; `None` where no frame has more colours than a table.
-pub(super) fn shared(frames: &mut dyn Frames, run: Run<'_>) -> Result<Option<Palette>> {
+/// A palette for all frames, where one of them has more colours than a table, and whether anything is translucent.
+pub(super) fn shared(frames: &mut dyn Frames, run: Run<'_>) -> Result<(Option<Palette>, bool)> {
     frames.restart()?;
-    let (mut all, mut many) = (Changes::default(), false);
+    let (mut all, mut many, mut translucent) = (Changes::default(), false, false);
     while let Some(frame) = frames.next(run)? {
         let picture = bilevel(&frame.picture)?;
+        translucent = translucent || frame.picture.is_translucent();
         many = many || Histogram::new(&picture).distinct > MOST_COLOURS;
         all.add(&picture);
     }
-    many.then(|| cluster(&all.finish(), MOST_COLOURS, run)).transpose()
+    Ok((many.then(|| cluster(&all.finish(), MOST_COLOURS, run)).transpose()?, translucent))
 }
 
 /// Which pixels are as they were.
@@ -242,7 +243,7 @@ mod tests {
     #[test]
     fn a_palette_for_all_frames_is_asked_for_where_one_has_too_many_colours() {
         let run = Run { limits: &Limits::default(), control: &Unattended };
-        let shared = |pictures| shared(&mut Shown::new(pictures), run).unwrap();
+        let shared = |pictures| shared(&mut Shown::new(pictures), run).unwrap().0;
         let plain = Picture::new(2, 1, Channels::Rgb, Samples::Eight(vec![1, 2, 3, 4, 5, 6])).unwrap();
         assert_eq!(shared(vec![plain.clone(), plain]), None);
         let palette = shared(vec![frame(None), frame(Some([0; 3]))]).unwrap();
