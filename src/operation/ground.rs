@@ -1,5 +1,7 @@
 //! The grounds of drawings, charts and screenshots, which are pale, dark or coloured because they are meant to be.
 
+use std::ops::Range;
+
 use super::survey::{Survey, peak, ramp};
 
 /// A code from which a channel is clipped.
@@ -9,8 +11,9 @@ const AREA: f64 = 0.002;
 const FILL: f64 = 0.02;
 /// Codes between the channels of what has a colour.
 const COLOURED: f32 = 16.0 / 255.0;
-/// The code that the darkest channel of a clipped colour has at least where too much light has clipped it, and not the colour.
-const PALE: f32 = 0.5;
+/// Codes of the darkest channel of a clipped colour where too much light has clipped it: below, it is the colour, above it is
+/// what JPEG has made of white.
+const PALE: Range<f32> = 0.5..0.9;
 
 /// What a picture is drawn on.
 pub(super) struct Ground {
@@ -42,7 +45,7 @@ impl Ground {
                 flat += area;
             }
             let least = code.into_iter().fold(1.0, f32::min);
-            if peak(code) >= CLIPPED && least >= PALE {
+            if peak(code) >= CLIPPED && PALE.contains(&least) {
                 clipped += area;
             }
             if peak(code) - least >= COLOURED {

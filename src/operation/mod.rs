@@ -1,5 +1,6 @@
 //! Operations: pixels to pixels, one file each, chained in the order of the interface.
 
+mod bleed;
 mod blocks;
 mod chain;
 mod denoise;

@@ -1,6 +1,6 @@
 //! Crisper edges.
 
-use super::{Apply, Operation};
+use super::{Apply, Operation, bleed::bled};
 use crate::{
     control::Run,
     error::Result,
@@ -41,7 +41,7 @@ impl Apply for Sharpen {
             return Ok(picture);
         }
         let layout = picture.layout();
-        let samples = match picture.into_samples() {
+        let samples = match bled(picture, run)?.into_samples() {
             Samples::Eight(samples) => Samples::Eight(self.sharpened(samples, layout, 255, run)?),
             Samples::Sixteen(samples) => Samples::Sixteen(self.sharpened(samples, layout, 65_535, run)?),
         };
@@ -197,5 +197,16 @@ mod tests {
         for (a, b) in sharp.eight().unwrap().iter().zip(eight.eight().unwrap()) {
             assert!(a.abs_diff(*b) <= 2);
         }
+    }
+
+    #[test]
+    fn what_is_hidden_does_not_reach_the_rim() {
+        let cut = |hidden: u8| {
+            let edge = edge();
+            let samples = edge.eight().unwrap().iter().enumerate();
+            let samples = samples.flat_map(|(n, &v)| if n % 12 < 4 { [hidden, 0] } else { [v, 255] }).collect();
+            sharpened(&Picture::new(12, 9, Channels::GrayAlpha, Samples::Eight(samples)).unwrap(), 100)
+        };
+        assert_eq!(cut(0), cut(255));
     }
 }

@@ -9,6 +9,8 @@ use crate::{
 
 /// Pixels looked at, about.
 const PIXELS: f64 = 12_288.0;
+/// Of 64, about the golden section.
+const GOLDEN: usize = 39;
 /// Luminance of linear sRGB (IEC 61966-2-1), and what weighs its codes.
 pub(super) const LUMA: [f32; 3] = [0.2126, 0.7152, 0.0722];
 
@@ -26,7 +28,8 @@ impl Survey {
         let mut codes = Vec::new();
         for y in (0..layout.height as usize).skip(step / 2).step_by(step) {
             run.check()?;
-            for x in (0..layout.width as usize).skip(step / 2).step_by(step) {
+            // Each row begins elsewhere, or fine texture would be met in one phase all over.
+            for x in (0..layout.width as usize).skip(y / step * GOLDEN % 64 * step / 64).step_by(step) {
                 let at = y * layout.row_samples() + x * count;
                 let code = |c: usize| match picture.samples() {
                     Samples::Eight(samples) => f32::from(samples[at + c]) / 255.0,

@@ -29,9 +29,15 @@ const BLOCKS: (f32, f32) = (0.1, 1.7);
 /// of blocks are, as they are in fine texture.
 const MEANS: (f32, f32) = (10.0, 40.0);
 
-/// Colours that no picture with noise has so few of, not even a dark one in gray, and those that a palette has at most.
+/// Colours that no picture with noise has so few of, not even a dark one in gray; those that a palette has at most; and those
+/// that text and shapes on white or black have with their smooth edges.
 const FEW_COLOURS: usize = 8;
 const PALETTE: usize = 256;
+const SMOOTH: usize = 1024;
+/// Codes from an end of the scale, of 8 bits, and the share of pixels so near it up to which those at it are drawn: where light
+/// has clipped them, as many are about to be.
+const NEAR_END: u16 = 6;
+const FEW_NEAR: f32 = 0.03;
 /// Shares of pixels that are the same as the next: up to the first there may be noise, from the second on there is none.
 const ALIKE: (f32, f32) = (0.3, 0.5);
 
@@ -96,29 +102,33 @@ impl Shares {
     }
 }
 
-/// How surely a picture is drawn, 0 to 1: it has few colours, or a palette's and many neighbours alike, or those that are not at an
-/// end of the scale are: noise leaves no two alike. What JPEG has made alike, as far as it was `coded`, may have had some.
+/// How surely a picture is drawn, 0 to 1: it has few colours, or a palette's and many neighbours alike, or some more and an exact
+/// white or black, or those that are not at an end of the scale are alike: noise leaves no two so. What JPEG has made alike, as far as it was `coded`, may have had some.
 fn drawn(samples: &[u16], layout: Layout, coded: f32, run: Run<'_>) -> Result<f32> {
     let count = layout.channels.count();
     let colours = if layout.channels.is_gray() { 1 } else { 3 };
     let (mut found, mut last) = (HashSet::new(), None);
     // Pairs that are alike, of all pairs; of any colours, and not at an end of the scale.
     let (mut any, mut inner) = ((0, 0), (0, 0));
+    let mut near = 0;
     for row in samples.chunks_exact(layout.row_samples()) {
         run.check()?;
         let mut pixels = row.chunks_exact(count).map(|pixel| &pixel[..colours]).peekable();
         while let Some(colour) = pixels.next() {
-            if found.len() <= PALETTE && last.replace(colour) != Some(colour) {
+            if found.len() <= SMOOTH && last.replace(colour) != Some(colour) {
                 found.insert(colour);
             }
             let alike = u32::from(pixels.peek() == Some(&colour));
             any = (any.0 + alike, any.1 + 1);
             if colour.iter().any(|&code| code > 0 && code < u16::MAX) {
                 inner = (inner.0 + alike, inner.1 + 1);
+                let dark = colour.iter().all(|&code| code <= NEAR_END * 257);
+                near += u32::from(dark || colour.iter().all(|&code| code >= u16::MAX - NEAR_END * 257));
             }
         }
     }
-    let (same, all) = if found.len() <= PALETTE { any } else { inner };
+    let exact = found.len() <= SMOOTH && near as f32 <= FEW_NEAR * (any.1 - inner.1) as f32;
+    let (same, all) = if exact || found.len() <= PALETTE { any } else { inner };
     Ok(match found.len() {
         ..=FEW_COLOURS => 1.0,
         _ => slope(same as f32 / all.max(1) as f32, ALIKE) * (1.0 - coded),
@@ -220,6 +230,23 @@ mod tests {
                 assert_eq!(shares(&drawn, &clean, layout()).at(code, 1), 0.0);
             }
         }
+    }
+
+    #[test]
+    fn from_text_on_exact_white_nothing_goes_and_from_what_is_clipped_something() {
+        // A page, of which every fifth pixel is of some of five hundred colours.
+        let page = |rest: u16| -> Vec<u16> {
+            let colour = |i: usize| (i * 7_919 % 500) as u16 * 80 + 5_000;
+            (0..128 * 64 * 3)
+                .map(|i| if i / 3 % 5 == 0 { colour(i) } else { u16::MAX - rest * (i / 3 % 5 == 1) as u16 })
+                .collect()
+        };
+        let taken = |page: Vec<u16>| {
+            let clean = vec![30_000; page.len()];
+            shares(&page, &clean, layout()).at(30_000, 1)
+        };
+        assert_eq!(taken(page(0)), 0.0);
+        assert!(taken(page(3 * 257)) > 0.3);
     }
 
     #[test]

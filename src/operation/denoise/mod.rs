@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use level::Shares;
 
-use super::{Apply, Model, Operation, network};
+use super::{Apply, Model, Operation, bleed::bled, network};
 use crate::{
     control::Run,
     error::Result,
@@ -63,7 +63,7 @@ impl Apply for Prepared {
     fn apply(&self, picture: Picture, run: Run<'_>) -> Result<Picture> {
         let strength = self.denoise.strength;
         let depth = picture.layout().depth;
-        let mut picture = self.once(picture, strength.min(50), run)?;
+        let mut picture = self.once(bled(picture, run)?, strength.min(50), run)?;
         if strength > 50 {
             picture = self.once(picture, strength - 50, run)?;
         }

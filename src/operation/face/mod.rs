@@ -66,14 +66,18 @@ struct Clearer {
 
 impl Apply for Clearer {
     fn apply(&self, mut picture: Picture, run: Run<'_>) -> Result<Picture> {
+        let gray = picture.is_gray();
         for place in &self.places {
             let Some(mask) = mask::Mask::new(place, picture.layout()) else { continue };
             run.check()?;
             let seen = mask.cut(&picture, run)?;
-            let clear = self.restorer.restore(seen.clone(), run)?;
+            let mut clear = self.restorer.restore(seen.clone(), run)?;
             if (clear.width, clear.height, clear.pixels.len()) != (seen.width, seen.height, seen.pixels.len()) {
                 let size = format!("{}x{} became {}x{}", seen.width, seen.height, clear.width, clear.height);
                 return Err(Error::internal("restoring a face", size));
+            }
+            if gray {
+                clear.pixels.iter_mut().for_each(|pixel| *pixel = [pixel[1]; 3]);
             }
             picture = mask.laid_over(picture, &seen, &clear, self.share, run)?;
         }

@@ -246,7 +246,8 @@ impl Boost {
                 tell(gain);
                 let top = peak(*pixel) * gain;
                 let gain = if f64::from(top) > self.lights.knee && self.lights.white > 1.0 {
-                    gain * self.lights.at(top.into()) as f32 / top
+                    // What was white stays so.
+                    (gain * self.lights.at(top.into()) as f32 / top).max(gain.min(1.0))
                 } else {
                     gain
                 };

@@ -170,3 +170,14 @@ fn noise_that_would_show_is_removed_and_what_stays_dark_or_is_clean_is_not_touch
     let bright = patches(250.0);
     assert_eq!(cleaned(&bright), bright);
 }
+
+#[test]
+fn what_is_white_stays_white_where_shadows_are_opened() {
+    let white = |n: usize| n / 3 % SIDE < 12;
+    let dark = patches(40.0);
+    let samples = dark.eight().unwrap().iter().enumerate().map(|(n, &code)| if white(n) { 255 } else { code });
+    let night = Picture::new(SIDE as u32, SIDE as u32, Channels::Rgb, Samples::Eight(samples.collect())).unwrap();
+    let lit = lit(50, &night, &night);
+    assert!(mean(&lit) > mean(&night) + 10.0, "nothing was opened");
+    assert!(lit.eight().unwrap().iter().enumerate().all(|(n, &code)| !white(n) || code >= 254));
+}

@@ -1,7 +1,6 @@
 //! Trained networks: the trait of a model, our own residual network on our own convolutions, and the tiles in which any
 //! model sees a picture.
 
-mod bleed;
 mod bounds;
 mod kernel;
 mod models;

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::{Model, Raster, bleed::bled, tiles::through};
+use super::{Model, Raster, tiles::through};
 use crate::{
     control::Run,
     error::{Error, Result},
+    operation::bleed::bled,
     picture::{Picture, Samples},
 };
 

@@ -19,6 +19,7 @@ use gains::Gains;
 
 use super::{
     Apply, Operation,
+    bleed::bled,
     guided::{Base, Reduced},
     recolour::Decoding,
     stops::exp2,
@@ -201,15 +202,17 @@ fn paleness([r, g, b]: [f32; 3]) -> f32 {
     (1.0 - saturation) * (1.0 - saturation) * guarded
 }
 
-/// Mixed with gray of its luminance until no channel is above 1.
+/// Mixed with white from where its greatest channel is 1, until it has the luminance that it had, but no further than it lies
+/// beyond 1: of what is brighter yet, the hue would be lost.
 fn inside(pixel: [f32; 3]) -> [f32; 3] {
     let top = peak(pixel);
     if top <= 1.0 {
         return pixel;
     }
-    let gray = luma(pixel).min(1.0);
-    let share = (1.0 - gray) / (top - gray);
-    pixel.map(|light| gray + (light - gray) * share)
+    let pure = pixel.map(|light| light / top);
+    let dark = luma(pure);
+    let share = ((luma(pixel) - dark) / (1.0 - dark).max(1e-6)).min(1.0 - 1.0 / top);
+    pure.map(|light| light + (1.0 - light) * share)
 }
 
 fn root(light: [f32; 3]) -> f32 {
@@ -218,6 +221,7 @@ fn root(light: [f32; 3]) -> f32 {
 
 impl Apply for Toned {
     fn apply(&self, picture: Picture, run: Run<'_>) -> Result<Picture> {
+        let picture = bled(picture, run)?;
         let base = self.surroundings(&picture, run)?;
         let (mut own, mut lines, mut around) = (Vec::new(), Vec::new(), Vec::new());
         self.decoding.recoloured(picture, run, |y, row| {

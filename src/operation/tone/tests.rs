@@ -260,3 +260,29 @@ fn frames_are_balanced_by_the_first() {
     assert!(mean(&toned(auto, &dark, &good)) > mean(&toned(auto, &good, &good)) + 30.0);
     assert!(mean(&toned(auto, &good, &dark)) < mean(&toned(auto, &dark, &dark)) - 30.0);
 }
+
+#[test]
+fn what_is_exposed_beyond_white_keeps_its_hue_and_only_gets_lighter() {
+    let yellow = Picture::new(2, 1, Channels::Rgb, Samples::Eight([255, 205, 60].repeat(2))).unwrap();
+    let steps = [0, 10, 20, 40, 70, 100].map(|exposure| {
+        let lit = itself(Tone { exposure, ..Tone::default() }, &yellow);
+        <[u8; 3]>::try_from(&lit.eight().unwrap()[..3]).unwrap()
+    });
+    assert!(steps.windows(2).all(|pair| pair[0][1] <= pair[1][1] && pair[0][2] < pair[1][2]), "{steps:?}");
+    assert!(steps[2][2] < 180 && steps.iter().all(|[r, g, b]| r > g && g > b), "{steps:?}");
+}
+
+#[test]
+fn auto_does_not_see_what_is_hidden() {
+    let cut = |hidden: u8| {
+        let shown = |n: usize| (n % SIDE).abs_diff(SIDE / 2) < 30;
+        let scene = scene(|code, _| code * 0.6);
+        let pixels = scene.eight().unwrap().chunks_exact(3).enumerate();
+        let samples = pixels.flat_map(|(n, p)| if shown(n) { [p[0], p[1], p[2], 255] } else { [hidden, hidden, 0, 0] });
+        itself(
+            Tone { auto: true, ..Tone::default() },
+            &Picture::new(SIDE as u32, SIDE as u32, Channels::Rgba, Samples::Eight(samples.collect())).unwrap(),
+        )
+    };
+    assert_eq!(cut(0), cut(255));
+}

@@ -8,6 +8,8 @@ use crate::{
 
 /// The largest blur that is taken back, in pixels: beyond it there is nothing left to find.
 const LARGEST: f32 = 1.8;
+/// Of the blur, how much detail is smoothed again.
+const FINEST: f32 = 0.5;
 /// How carefully blur is taken back.
 pub(super) struct Care {
     /// Less blur than this, in pixels, is none.
@@ -20,7 +22,8 @@ pub(super) struct Care {
 
 /// The field as it would be without a normal blur of `blur` pixels, by P. H. van Cittert's correction (*Zum Einfluss der
 /// Spaltbreite auf die Intensitätsverteilung in Spektrallinien*, Zeitschrift für Physik 69, 1931): what blurring takes from the
-/// guess is given back to it. Of that, what is as small as grain is left out, so that neither noise nor blocks get stronger.
+/// guess is given back to it. Of that, what is finer than the blur could leave or as small as grain is left out, so that neither
+/// noise nor blocks get stronger.
 pub(super) fn sharpened(field: &Field, blur: f32, care: &Care, run: Run<'_>) -> Result<Field> {
     if blur < care.least {
         return Ok(field.clone());
@@ -36,8 +39,8 @@ pub(super) fn sharpened(field: &Field, blur: f32, care: &Care, run: Run<'_>) -> 
     // Comes in by degrees.
     let share = ((blur - care.least) / care.least).min(1.0);
     let grain = care.grain * care.grain;
-    Ok(field.with(&guess, |before, after| {
-        let detail = after - before;
-        before + share * detail * (detail * detail / (detail * detail + grain))
-    }))
+    // What the blur has left nothing of comes back as a mesh, made of roundings.
+    let detail =
+        guess.with(field, |after, before| after - before).convolved(&gaussian(FINEST * blur.min(LARGEST)), run)?;
+    Ok(field.with(&detail, |before, detail| before + share * detail * (detail * detail / (detail * detail + grain))))
 }

@@ -6,13 +6,16 @@ use crate::{
     picture::{Picture, Samples},
 };
 
-/// How far from what is seen colours are carried, in pixels: as far as our networks look.
+/// How far from what is seen colours are carried, in pixels: as far as our networks look. What lies farther is black.
 const REACH: usize = 16;
 
 /// With the colours of wholly transparent pixels replaced by the mean of those around them that are seen, ring by ring:
 /// otherwise whatever is stored there, mostly black, would shine through at edges.
 pub(super) fn bled(picture: Picture, run: Run<'_>) -> Result<Picture> {
     let layout = picture.layout();
+    if !layout.channels.has_alpha() {
+        return Ok(picture);
+    }
     let (width, count) = (layout.width as usize, layout.channels.count());
     let samples = match picture.into_samples() {
         Samples::Eight(mut samples) => {
@@ -59,6 +62,9 @@ where
         next.sort_unstable();
         next.dedup();
         edge = next;
+    }
+    for (pixel, _) in samples.chunks_exact_mut(count).zip(&known).filter(|(_, known)| !**known) {
+        pixel.fill(T::default());
     }
     Ok(())
 }
