@@ -103,7 +103,8 @@ impl Shares {
 }
 
 /// How surely a picture is drawn, 0 to 1: it has few colours, or a palette's and many neighbours alike, or some more and an exact
-/// white or black, or those that are not at an end of the scale are alike: noise leaves no two so. What JPEG has made alike, as far as it was `coded`, may have had some.
+/// white or black, or those that are not at an end of the scale are alike: noise leaves no two so. What JPEG has made alike, as
+/// far as it was `coded`, may have had some.
 fn drawn(samples: &[u16], layout: Layout, coded: f32, run: Run<'_>) -> Result<f32> {
     let count = layout.channels.count();
     let colours = if layout.channels.is_gray() { 1 } else { 3 };

@@ -76,8 +76,8 @@ fn shown(palette: &Palette, indices: &[u8], like: &Picture) -> Result<Picture> {
 }
 
 /// Pictures that follow each other, drawn with one palette. Where the true colour has hardly changed since it was last
-/// drawn, what is shown stays, so that dither does not shimmer, but less where it is plain; the comparison is with the colour of that time, so that
-/// nothing drifts.
+/// drawn, what is shown stays, so that dither does not shimmer, but less where it is plain; the comparison is with the colour
+/// of that time, so that nothing drifts.
 pub(crate) struct Sequence<'a> {
     palette: &'a Palette,
     pen: Pen,
