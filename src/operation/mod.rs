@@ -4,6 +4,7 @@ mod bleed;
 mod blocks;
 mod chain;
 mod denoise;
+mod drawn;
 mod face;
 mod field;
 mod flatten;
