@@ -81,7 +81,8 @@ fn a_jpeg_that_was_coarse_already_gets_smaller_by_its_own_tables() {
 
 #[test]
 fn a_webp_that_was_coarse_already_gets_smaller_by_its_own_quantisers() {
-    let source = process(&file(&photo(300, 200), Format::Png), &to(Format::Webp, r#"{"quality": 60}"#)).bytes;
+    // Of a coarser one, `low` would spare too little to be worth its errors.
+    let source = process(&file(&photo(300, 200), Format::Png), &to(Format::Webp, r#"{"quality": 85}"#)).bytes;
     for (name, target) in TARGETS {
         let outcome = process(&source, &preset(name));
         hold(&outcome, &source, target, name);
