@@ -4,7 +4,6 @@ mod bleed;
 mod blocks;
 mod chain;
 mod denoise;
-mod drawn;
 mod face;
 mod field;
 mod flatten;

@@ -1,18 +1,13 @@
 //! Super-resolution.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
-use super::{
-    Apply, Fit, Gravity, Model, Operation, Resize,
-    bleed::bled,
-    drawn::{coded, drawn},
-    network,
-};
+use super::{Apply, Fit, Gravity, Model, Operation, Resize, network};
 use crate::{
     control::Run,
     error::{Error, Result},
     operation::Anchor,
-    picture::{Depth, Layout, Picture},
+    picture::{Depth, Layout, Picture, Samples},
 };
 
 /// Enlarges by networks, by the one for the factor or by several, but no further than four times; what is left to the factor
@@ -30,8 +25,8 @@ pub struct Upscale {
 
 /// Networks are not asked to invent more than this.
 const FAR: u32 = 4;
-/// A picture of no more colours is drawn; sepia has more.
-const DRAWN_COLOURS: usize = 64;
+/// A picture of no more colours than a palette holds is drawn.
+const DRAWN_COLOURS: usize = 256;
 
 impl Upscale {
     /// The networks of all steps.
@@ -84,9 +79,9 @@ impl Operation for Upscale {
         Ok(input.sized(side(input.width)?, side(input.height)?))
     }
 
-    fn prepare(&self, first: &Picture, run: Run<'_>) -> Result<Option<Box<dyn Apply>>> {
+    fn prepare(&self, first: &Picture, _: Run<'_>) -> Result<Option<Box<dyn Apply>>> {
         let mut prepared = self.clone();
-        if is_drawn(first, run)? {
+        if is_drawn(first) {
             prepared.first.clone_from(&self.then);
         }
         Ok(Some(Box::new(prepared)))
@@ -117,17 +112,23 @@ impl Apply for Upscale {
     }
 }
 
-/// Whether a picture is drawn: it looks so, or has few colours. (Gray photographs may be as dark as that.)
-fn is_drawn(picture: &Picture, run: Run<'_>) -> Result<bool> {
-    let layout = Layout { depth: Depth::Sixteen, ..picture.layout() };
-    let count = layout.channels.count();
-    let samples = bled(picture.clone(), run)?.into_sixteen();
-    let mut colours = BTreeSet::new();
-    let few = samples.chunks_exact(count).all(|pixel| {
-        colours.insert(pixel);
-        colours.len() <= DRAWN_COLOURS
-    });
-    Ok(few && !picture.is_gray() || drawn(&samples, layout, coded(&samples, layout, run)?, run)? > 0.5)
+fn is_drawn(picture: &Picture) -> bool {
+    fn few<T: Ord + Clone>(samples: &[T], count: usize) -> bool {
+        let mut colours = std::collections::BTreeSet::new();
+        samples.chunks_exact(count).all(|pixel| {
+            if !colours.contains(pixel) {
+                colours.insert(pixel.to_vec());
+            }
+            colours.len() <= DRAWN_COLOURS
+        })
+    }
+    // Every grey picture of 8 bits has so few.
+    let count = picture.channels().count();
+    !picture.is_gray()
+        && match picture.samples() {
+            Samples::Eight(samples) => few(samples, count),
+            Samples::Sixteen(samples) => few(samples, count),
+        }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@ use super::*;
 use crate::{
     Limits, Unattended,
     operation::{Raster, Shape},
-    picture::{Channels, Samples},
+    picture::Channels,
 };
 
 /// Repeats every pixel, and adds to its colours.
@@ -131,19 +131,6 @@ fn a_drawing_of_few_colours_goes_through_the_network_for_clean_pictures() {
     let drawn = picture(8, 8, Channels::Rgb, |at| if at % 3 == 0 { 100 } else { 20 });
     assert_eq!(applied(&upscale, drawn).eight().unwrap()[0], 100);
     assert_eq!(applied(&upscale, photo(20, 20)).eight().unwrap()[0], 51);
-}
-
-#[test]
-fn gray_bars_are_drawn_and_gray_noise_and_sepia_are_not() {
-    let lightens: Arc<dyn Model> = Arc::new(Repeats { scale: 2, added: [0.2; 3] });
-    let upscale = Upscale { factor: 2, first: vec![lightens], then: vec![repeats(2)] };
-    let first = |source: Picture| (source.eight().unwrap()[0], applied(&upscale, source).eight().unwrap()[0]);
-    let bars = picture(64, 64, Channels::Gray, |at| (20 + at % 64 / 4 * 10) as u8);
-    assert_eq!(first(bars), (20, 20));
-    let tone = |at: usize| 20 + (at * 7_919 % 9_973 % 200) as u8;
-    assert_eq!(first(picture(64, 64, Channels::Gray, tone)), (20, 71));
-    let sepia = picture(64, 64, Channels::Rgb, |at| tone(at / 3) - at as u8 % 3 * 5);
-    assert_eq!(first(sepia), (20, 71));
 }
 
 #[test]
