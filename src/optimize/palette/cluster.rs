@@ -42,10 +42,15 @@ pub(crate) fn cluster(histogram: &Histogram, size: usize, run: Run<'_>) -> Resul
 /// The same, and the colours of plain areas that would be drawn visibly wrong with it; at most 256 in all.
 pub(crate) fn faithful(histogram: &Histogram, size: usize, run: Run<'_>) -> Result<Palette> {
     let Palette { mut colours } = cluster(histogram, size, run)?;
+    let mut points: Vec<Point> = colours.iter().map(|&colour| point(colour)).collect();
     for &(plain, pixels) in &histogram.plain {
-        let wrong = (MISSED / pixels as f32).max(SEEN * SEEN);
-        if colours.len() < MOST && colours.iter().all(|&colour| distance(point(colour), point(plain)) > wrong) {
+        if colours.len() == MOST {
+            break;
+        }
+        let (here, wrong) = (point(plain), (MISSED / pixels as f32).max(SEEN * SEEN));
+        if points.iter().all(|&there| distance(there, here) > wrong) {
             colours.push(plain);
+            points.push(here);
         }
     }
     colours.sort_unstable();

@@ -49,7 +49,8 @@ pub(crate) fn remap_but(
     let mut cache = Cache::new();
     let pixels: Vec<[u8; 4]> = colours(picture).collect();
     let mut indices = Vec::with_capacity(pixels.len());
-    let plain = plain(&pixels, width);
+    // Without tolerance every pixel has its nearest colour anyhow.
+    let plain = if how.tolerance > 0.0 { plain(&pixels, width) } else { vec![false; pixels.len()] };
     let mut row = Vec::with_capacity(width);
     let mut rows_still = still.chunks(width);
     for (y, pixels) in pixels.chunks(width).enumerate() {
