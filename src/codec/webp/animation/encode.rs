@@ -3,6 +3,7 @@
 use super::{
     patch::{Coded, Drawing, Drawn, Patch, coded_image},
     sequence::{Sequence, Tolerance},
+    shown::Shown,
 };
 use crate::{
     codec::{
@@ -32,10 +33,16 @@ const GAIN: (usize, usize) = (3, 2);
 /// What quick coding without loss makes so many times larger than another way is not tried further.
 const HOPELESS: usize = 3;
 
+/// Milliseconds after which what is visibly off is drawn once more in a frame of its own, if it would stay for [`PAUSE`].
+const SOON: u32 = 100;
+/// See [`SOON`].
+const PAUSE: u32 = 250;
+
 /// Writes `frames`, of which there are several, each as the part that changes.
 ///
 /// Lossy: blocks that hardly differ from those they were last drawn from stay as they are, so that nothing shimmers and no
-/// error grows, and frames that are smaller without loss are stored without loss. Lossless: what is seen is exact.
+/// error grows; plain ones that came out visibly different are drawn once more; and frames that are smaller without loss are
+/// stored without loss. Lossless: what is seen is exact.
 ///
 /// No frame is cleared when its time is over: it costs next to nothing to draw the next one in its place, and some readers
 /// clear nothing.
@@ -48,18 +55,36 @@ pub(in crate::codec::webp) fn encode(frames: &mut dyn Frames, options: &WebpOpti
     let (width, height) = sequence.size();
     let mut out = AnimationWriter::new(layout.width, layout.height, sequence.plays());
     let mut base = vec![NOTHING; width * height];
+    let mut shown = coder.loses().then(|| Shown::new(width, height));
     let mut first = true;
     while sequence.advance(run)? {
         let wanted = sequence.canvas();
-        // What the first frame does not cover is transparent to some readers, to others of the background colour.
-        let area = match std::mem::take(&mut first) {
-            true => Area { x: 0, y: 0, width, height },
-            false => changed(&base, wanted, width),
-        };
-        let Coded { blends, image, alpha } = coder.best(&Patch { base: &base, wanted, area, width }, run)?;
-        let milliseconds = sequence.milliseconds();
-        out.frame(&Stored { area, milliseconds, blends, clears: false, alpha, image: &image });
-        base.copy_from_slice(wanted);
+        let mut milliseconds = sequence.milliseconds();
+        loop {
+            // What the first frame does not cover is transparent to some readers, to others of the background colour.
+            let area = match std::mem::take(&mut first) {
+                true => Area { x: 0, y: 0, width, height },
+                false => changed(&base, wanted, width),
+            };
+            let coded = coder.best(&Patch { base: &base, wanted, area, width }, run)?;
+            let off = match &mut shown {
+                Some(shown) => {
+                    shown.draw(area, &coded, run)?;
+                    shown.rebase(&mut base, wanted)
+                }
+                None => {
+                    base.copy_from_slice(wanted);
+                    false
+                }
+            };
+            let time = if off && milliseconds >= PAUSE { SOON } else { milliseconds };
+            let Coded { blends, image, alpha } = &coded;
+            out.frame(&Stored { area, milliseconds: time, blends: *blends, clears: false, alpha: *alpha, image });
+            milliseconds -= time;
+            if milliseconds == 0 {
+                break;
+            }
+        }
     }
     out.finish()
 }
@@ -105,6 +130,11 @@ impl Coder {
             WebpCoding::Lossless { .. } => (None, config(options)?),
         };
         Ok(Self { lossy, quick: lossless(QUICK)?, slow })
+    }
+
+    /// Whether frames may be coded with loss.
+    fn loses(&self) -> bool {
+        self.lossy.is_some()
     }
 
     /// The smallest of all ways.

@@ -6,6 +6,7 @@ mod patch;
 mod player;
 mod recompress;
 mod sequence;
+mod shown;
 
 pub(crate) use self::coarser::LossyAnimation;
 pub(super) use self::{encode::encode, player::Player, recompress::recompress};

@@ -99,7 +99,7 @@ impl<'a> Player<'a> {
 }
 
 /// `above` over `below`, both of straight alpha, rounded as libwebp does.
-fn over(above: Pixel, below: Pixel) -> Pixel {
+pub(super) fn over(above: Pixel, below: Pixel) -> Pixel {
     let alpha = u32::from(above[3]);
     match alpha {
         0 => return below,
