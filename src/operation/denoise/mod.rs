@@ -1,10 +1,12 @@
 //! Removing noise and JPEG artefacts.
 
 mod level;
+mod regular;
 
 use std::sync::{Arc, OnceLock};
 
 use level::Shares;
+use regular::Removable;
 
 use super::{Apply, Model, Operation, bleed::bled, network};
 use crate::{
@@ -15,7 +17,8 @@ use crate::{
 
 /// Noise and JPEG artefacts are removed by a network that was trained to tell by itself how much of them there is in every
 /// place. How much noise there is, by brightness and channel, is measured in the plainest parts of one frame, and so
-/// are the blocks of JPEG: what is only the grain of a good picture stays, and so does what is drawn. Alpha stays.
+/// are the blocks of JPEG: what is only the grain of a good picture stays, and so does what is drawn, and fine regular
+/// patterns such as halftone. Alpha stays.
 #[derive(Debug, Clone)]
 pub struct Denoise {
     /// 0 (nothing changes) to 100. Up to 50 it is how many fiftieths of what the network takes for noise are removed; above,
@@ -87,12 +90,14 @@ impl Prepared {
         let (colours, bright) = if layout.channels.is_gray() { (1, 0) } else { (3, 1) };
         let count = layout.channels.count();
         let row = layout.width as usize * count;
-        for (clean, noisy) in cleaned.chunks_exact_mut(row).zip(noisy.chunks_exact(row)) {
+        let removable = Removable::of(&noisy, &cleaned, layout, run)?;
+        for (y, (clean, noisy)) in cleaned.chunks_exact_mut(row).zip(noisy.chunks_exact(row)).enumerate() {
             run.check()?;
-            for (clean, noisy) in clean.chunks_exact_mut(count).zip(noisy.chunks_exact(count)) {
-                let brightness = clean[bright];
+            let pixels = clean.chunks_exact_mut(count).zip(noisy.chunks_exact(count));
+            for ((clean, noisy), removable) in pixels.zip(removable.row(y)) {
+                let (brightness, most) = (clean[bright], removable * f32::from(fiftieths) / 50.0);
                 for (channel, (clean, &noisy)) in clean.iter_mut().zip(noisy).take(colours).enumerate() {
-                    let share = shares.at(brightness, channel) * f32::from(fiftieths) / 50.0;
+                    let share = shares.at(brightness, channel) * most;
                     let removed = (f32::from(noisy) - f32::from(*clean)) * share;
                     *clean = (f32::from(noisy) - removed + 0.5) as u16;
                 }
