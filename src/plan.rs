@@ -96,19 +96,22 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, models: &Mod
         plan(&Request { light: None, face: None, ..request.clone() }, info, codecs, models, run).map(Box::new)
     });
     let pixels_only_encoded = resize.is_none() && enhanced.is_none() && format == info.format;
+    let mut decode = DecodeOptions::default();
+    if drawn {
+        let (width, height) = resize.map_or(Ok((width, height)), |resize| resize.draw_exactly(width, height))?;
+        run.limits.check_result(width, height)?;
+        decode.exactly = Some((width, height));
+    }
+    let (across, down) = decode.exactly.unwrap_or((info.width, info.height));
     let frames = if moves { info.frames } else { 1 };
-    let pixels = u64::from(info.width).saturating_mul(info.height.into()).saturating_mul(frames.into());
-    let by_network = enhanced.work(pixels, run.limits)? > 0;
+    enhanced.limit(u64::from(across).saturating_mul(down.into()).saturating_mul(frames.into()), run.limits)?;
+    let by_network = enhanced.by_network();
     let goal = goal(request, info, format, pixels_only_encoded);
     let recompressed = pixels_only_encoded && goal == Goal::Lossless;
     refuse_what_no_codec_does(info, format, recompressed, moves, codecs)?;
     let as_encoded = request.output.encoding.is_none() || info.interlaced.is_none_or(|stored| stored == interlaced);
     let around_faces = CAN_LOOK && resize.map_or(Ok(false), |resize| resize.needs_a_look(width, height))?;
     let faces = (around_faces || enhanced.face.is_some()).then(|| Sought::by(request, around_faces));
-    let mut decode = DecodeOptions::default();
-    if drawn {
-        decode.exactly = Some(resize.map_or(Ok((width, height)), |resize| resize.draw_exactly(width, height))?);
-    }
     if enhanced.upscale.is_none() {
         let least = resize.and_then(|resize| resize.decode_at_least(width, height));
         let least = match faces {
@@ -122,10 +125,6 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, models: &Mod
     let mut chain = chain(info.orientation, enhanced, faces.as_ref(), settled);
     if format == Format::Jpeg && (info.alpha || resize.is_some_and(|resize| resize.background[3] < u8::MAX)) {
         chain.push(Flatten { ground: ground(request) });
-    }
-    if drawn {
-        let (width, height) = decode.exactly.unwrap_or((width, height));
-        run.limits.check_result(width, height)?;
     }
     let stored = if drawn { layout } else { layout.sized(info.width, info.height) };
     let result = chain.layout(stored, run)?;

@@ -57,6 +57,21 @@ fn turned(picture: &RgbImage, cos: f32, sin: f32) -> RgbImage {
 }
 
 #[test]
+fn strips_as_long_as_may_be_are_looked_through_within_bounds() {
+    // Turned, the longest would lie on a canvas of 400 megapixels.
+    for (width, height) in [(16_383, 1), (16_383, 24), (60, 6_000)] {
+        let strip =
+            RgbImage::from_fn(width, height, |x, y| Rgb([(x * 7 + y * 13) as u8, (x * 3) as u8, (y * 5) as u8]));
+        assert!(faces(&png(&strip)).is_empty(), "{width}x{height}");
+    }
+    // Upright, a face in a banner is found as ever.
+    let mut banner = RgbImage::from_pixel(4000, 320, Rgb([90, 100, 110]));
+    imageops::replace(&mut banner, &astronaut(), 2000, 0);
+    let found = faces(&png(&banner));
+    assert!(found.len() == 1 && overlap(found[0], (FACE.0 + 2000.0, FACE.1, FACE.2)) > 0.5, "{found:?}");
+}
+
+#[test]
 fn a_face_is_found_in_all_sizes_and_lights_and_up_to_thirty_degrees_aslant() {
     let upright = astronaut();
     let found = faces(&png(&upright));

@@ -185,6 +185,19 @@ fn work_and_sizes_beyond_the_limits_are_refused_by_their_numbers() {
         let text = refused(json, few.clone());
         assert!(text.starts_with("multiplications in networks is") && text.ends_with("the limit is 1000000"), "{text}");
     }
+    // An SVG counts as large as it is drawn.
+    let svg = br#"<svg xmlns="http://www.w3.org/2000/svg" width="8" height="6"><circle cx="4" cy="3" r="2"/></svg>"#;
+    let drawn = |width: u32| {
+        let json = format!(r#"{{"denoise": true, "resize": {{"width": {width}}}, "output": {{"format": "png"}}}}"#);
+        let engine = Engine::new().with_limits(few.clone());
+        engine
+            .process(Input { bytes: svg, name: None }, &request(&json), &Unattended)
+            .map(|outcome| outcome.output.width)
+    };
+    if cfg!(feature = "svg") {
+        assert!(matches!(drawn(4), Ok(4)));
+        assert!(matches!(drawn(80), Err(Error::Limit { .. })));
+    }
     let mut small = Limits::default();
     small.result_pixels = 9_599;
     assert_eq!(refused(r#"{"upscale": {"factor": 2}}"#, small), "result pixels is 9600, the limit is 9599");

@@ -1,5 +1,7 @@
 //! Colours where nothing is seen.
 
+use std::borrow::Cow;
+
 use crate::{
     control::Run,
     error::Result,
@@ -8,6 +10,11 @@ use crate::{
 
 /// How far from what is seen colours are carried, in pixels: as far as our networks look. What lies farther is black.
 const REACH: usize = 16;
+
+/// The picture as it is, or [`bled`] where some of it is not opaque.
+pub(super) fn seen<'p>(picture: &'p Picture, run: Run<'_>) -> Result<Cow<'p, Picture>> {
+    Ok(if picture.is_opaque() { Cow::Borrowed(picture) } else { Cow::Owned(bled(picture.clone(), run)?) })
+}
 
 /// With the colours of wholly transparent pixels replaced by the mean of those around them that are seen, ring by ring:
 /// otherwise whatever is stored there, mostly black, would shine through at edges.
@@ -36,8 +43,12 @@ where
 {
     let pixels = samples.len() / count;
     let mut known: Vec<bool> = samples.chunks_exact(count).map(|pixel| pixel[count - 1] != T::default()).collect();
-    let mut edge: Vec<usize> =
-        (0..pixels).filter(|&at| !known[at] && around(at, width, pixels).any(|near| known[near])).collect();
+    let mut edge = Vec::new();
+    for start in (0..pixels).step_by(width) {
+        run.check()?;
+        let at_edge = |at: &usize| !known[*at] && around(*at, width, pixels).any(|near| known[near]);
+        edge.extend((start..start + width).filter(at_edge));
+    }
     for _ in 0..REACH {
         run.check()?;
         let mut means = Vec::with_capacity(edge.len());

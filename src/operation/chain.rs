@@ -50,13 +50,23 @@ impl Chain {
         self.steps.iter().any(|step| step.judges())
     }
 
-    /// Takes one frame through all steps, and gives back those that have something to do, prepared on it for the others.
-    pub fn start(&self, first: Picture, run: Run<'_>) -> Result<(Picture, Vec<Box<dyn Apply>>)> {
+    /// Takes the `first` frame through all steps, and gives back those that have something to do, prepared for all frames: on
+    /// the `telling` one where they judge what they see, if that is another than the first.
+    pub fn start(
+        &self,
+        first: Picture,
+        mut telling: Option<Picture>,
+        run: Run<'_>,
+    ) -> Result<(Picture, Vec<Box<dyn Apply>>)> {
         let mut prepared = Vec::with_capacity(self.steps.len());
         let mut picture = first;
-        for step in &self.steps {
+        for (n, step) in self.steps.iter().enumerate() {
             run.check()?;
-            if let Some(apply) = step.prepare(&picture, run)? {
+            telling = telling.filter(|_| self.steps[n..].iter().any(|step| step.judges()));
+            let seen = telling.as_ref().filter(|_| step.judges()).unwrap_or(&picture);
+            if let Some(apply) = step.prepare(seen, run)? {
+                // Before the first frame, since some settle what they see when they are applied.
+                telling = telling.map(|telling| apply.apply(telling, run)).transpose()?;
                 picture = apply.apply(picture, run)?;
                 prepared.push(apply);
             }

@@ -70,13 +70,13 @@ impl<'a> Processed<'a> {
 }
 
 impl Processed<'_> {
-    /// The frame whose lights differ most, unless it is the `first`, which has been taken from the source.
-    fn telling(&mut self, first: &Picture, run: Run<'_>) -> Result<Option<Picture>> {
-        let spread = |picture: &Picture| Survey::of(picture, run).map(|survey| survey.spread().1);
-        let (mut best, mut most, mut more) = (None, spread(first)?, false);
+    /// The frame whose lights differ most, unless it is the first, which has been taken from the source and whose lights differ
+    /// by `most`.
+    fn telling(&mut self, mut most: f64, run: Run<'_>) -> Result<Option<Picture>> {
+        let (mut best, mut more) = (None, false);
         while let Some(Frame { picture, .. }) = self.source.next(run)? {
             more = true;
-            let spread = spread(&picture)?;
+            let spread = spread(&picture, run)?;
             if spread > most {
                 (best, most) = (Some(picture.into_owned()), spread);
             }
@@ -87,6 +87,11 @@ impl Processed<'_> {
         }
         best.map(|picture| self.conversion.apply(picture, run)).transpose()
     }
+}
+
+/// How much the lights of a frame differ.
+fn spread(picture: &Picture, run: Run<'_>) -> Result<f64> {
+    Ok(Survey::of(picture, run)?.spread().1)
 }
 
 /// A frame through all steps.
@@ -119,19 +124,16 @@ impl Frames for Processed<'_> {
         if self.kept.given <= self.kept.pictures.len() {
             return Ok(Some(Frame { picture: Cow::Borrowed(&self.kept.pictures[self.kept.given - 1]), delay }));
         }
+        let judged = self.steps.is_none() && self.chain.judges() && !self.one;
+        // Of codes as they are stored, as those of the other frames.
+        let most = if judged { Some(spread(&picture, run)?) } else { None };
         let mut picture = self.conversion.apply(picture.into_owned(), run)?;
         match &self.steps {
             Some(steps) => picture = applied(steps, picture, run)?,
             None => {
                 run.control.stage(Stage::Operations, 0.25);
-                let other = if self.chain.judges() && !self.one { self.telling(&picture, run)? } else { None };
-                let (first, steps) = match other {
-                    None => self.chain.start(picture, run)?,
-                    Some(other) => {
-                        let steps = self.chain.start(other, run)?.1;
-                        (applied(&steps, picture, run)?, steps)
-                    }
-                };
+                let telling = most.map_or(Ok(None), |most| self.telling(most, run))?;
+                let (first, steps) = self.chain.start(picture, telling, run)?;
                 (picture, self.steps) = (first, Some(steps));
             }
         }
@@ -214,8 +216,9 @@ mod tests {
             let frames = [[0, 0, 0, 0], [7, 80, 30, 200], [9, 90, 30, 99]];
             let pictures =
                 frames.map(|codes| Picture::new(2, 2, Channels::Gray, Samples::Eight(codes.into())).unwrap());
-            let judging = Judging(Arc::default(), judges);
+            let (judging, other) = (Judging(Arc::default(), judges), Judging::default());
             let mut chain = Chain::default();
+            chain.push(other.clone());
             chain.push(judging.clone());
             let mut processed = Processed::new(Box::new(Shown::new(pictures.to_vec())), None, &chain, run).unwrap();
             processed = if one { processed.one() } else { processed };
@@ -224,6 +227,7 @@ mod tests {
             }
             assert!(processed.next(run).unwrap().is_none());
             assert_eq!(judging.0.load(Ordering::Relaxed), seen);
+            assert_eq!(other.0.load(Ordering::Relaxed), 0, "what does not judge sees the first");
         }
     }
 

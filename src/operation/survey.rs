@@ -26,7 +26,8 @@ impl Survey {
         let step = (layout.pixels() as f64 / PIXELS).sqrt().ceil().max(1.0) as usize;
         let count = layout.channels.count();
         let mut codes = Vec::new();
-        for y in (0..layout.height as usize).skip(step / 2).step_by(step) {
+        let first = (step / 2).min(layout.height as usize - 1);
+        for y in (first..layout.height as usize).step_by(step) {
             run.check()?;
             // Each row begins elsewhere, or fine texture would be met in one phase all over.
             for x in (0..layout.width as usize).skip(y / step * GOLDEN % 64 * step / 64).step_by(step) {
@@ -140,4 +141,25 @@ pub(super) fn linear(code: f32) -> f32 {
     let index = (at as usize).min(254);
     let (low, high) = (f32::from(table[index]), f32::from(table[index + 1]));
     (low + (high - low) * (at - index as f32)) / 65_535.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        control::Unattended,
+        limits::Limits,
+        picture::{Channels, Samples},
+    };
+
+    #[test]
+    fn pictures_of_every_shape_have_pixels_that_are_looked_at() {
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        for (width, height) in [(1, 1), (16_383, 1), (1, 16_383), (13_000, 2), (2, 50_000)] {
+            let samples = Samples::Eight(vec![9; (width * height) as usize]);
+            let strip = Picture::new(width, height, Channels::Gray, samples).unwrap();
+            let seen = Survey::of(&strip, run).unwrap().codes.len();
+            assert!(seen > 0 && seen <= 2 * PIXELS as usize, "{width}x{height}: {seen}");
+        }
+    }
 }

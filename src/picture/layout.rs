@@ -1,5 +1,7 @@
 //! The shape of a picture, without its pixels.
 
+use crate::error::{Error, Result};
+
 /// What the samples of one pixel mean, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Channels {
@@ -89,6 +91,18 @@ impl Layout {
     #[must_use]
     pub fn sized(self, width: u32, height: u32) -> Self {
         Self { width, height, ..self }
+    }
+
+    /// The same, so many times as wide and high.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if a side does not fit 32 bits.
+    pub(crate) fn enlarged(self, factor: u32) -> Result<Self> {
+        let side = |limit, side: u32| {
+            let wanted = u64::from(side) * u64::from(factor);
+            u32::try_from(wanted).map_err(|_| Error::Limit { limit, wanted, allowed: u32::MAX.into() })
+        };
+        Ok(self.sized(side("result width in pixels", self.width)?, side("result height in pixels", self.height)?))
     }
 }
 

@@ -50,9 +50,16 @@ impl Enhanced {
         (light.is_some() || face.is_some()) && !others
     }
 
-    /// Multiplications in networks for so many `pixels` of all frames, if that many are allowed. Light and faces whose noise
-    /// is left to simpler means are better than none.
-    pub(super) fn work(&mut self, pixels: u64, limits: &Limits) -> Result<u64> {
+    /// Whether a network works on pixels, ours or a host's.
+    pub(super) fn by_network(&self) -> bool {
+        let light = self.light.as_ref().is_some_and(|light| light.denoise.is_some());
+        let face = self.face.as_ref().is_some_and(Clearing::by_network);
+        self.denoise.is_some() || self.upscale.is_some() || light || face
+    }
+
+    /// Checks that so many `pixels`, of all frames, are not too much work for networks. Light and faces whose noise is left to
+    /// simpler means are better than none.
+    pub(super) fn limit(&mut self, pixels: u64, limits: &Limits) -> Result<()> {
         let of = |work: Option<u64>| work.unwrap_or(0);
         let mut work = of(self.denoise.as_ref().map(|denoise| denoise.work(pixels)))
             .saturating_add(of(self.upscale.as_ref().map(|upscale| upscale.work(pixels))));
@@ -68,7 +75,7 @@ impl Enhanced {
                 work = more;
             }
         }
-        Ok(work)
+        Ok(())
     }
 }
 
@@ -89,6 +96,13 @@ impl Clearing {
     fn by(asked: request::Face, models: &Models) -> Self {
         let own = || Restorer::Own(Classic { denoise: models.denoise.clone() });
         Self { asked, by: models.face.clone().map_or_else(own, Restorer::Host) }
+    }
+
+    fn by_network(&self) -> bool {
+        match &self.by {
+            Restorer::Host(_) => true,
+            Restorer::Own(classic) => classic.denoise.is_some(),
+        }
     }
 
     /// The network that it may do without.

@@ -65,6 +65,9 @@ impl Shares {
         for top in (0..height / BLOCK).map(|row| row * BLOCK) {
             run.check()?;
             for left in (0..width / BLOCK).map(|column| column * BLOCK) {
+                if is_hidden(noisy, layout, left, top) {
+                    continue;
+                }
                 let (class, seen) = block(noisy, clean, layout, left, top);
                 classes[class].push(seen);
             }
@@ -114,7 +117,8 @@ fn drawn(samples: &[u16], layout: Layout, coded: f32, run: Run<'_>) -> Result<f3
     let mut near = 0;
     for row in samples.chunks_exact(layout.row_samples()) {
         run.check()?;
-        let mut pixels = row.chunks_exact(count).map(|pixel| &pixel[..colours]).peekable();
+        let visible = |pixel: &&[u16]| !layout.channels.has_alpha() || pixel[count - 1] > 0;
+        let mut pixels = row.chunks_exact(count).filter(visible).map(|pixel| &pixel[..colours]).peekable();
         while let Some(colour) = pixels.next() {
             if found.len() <= SMOOTH && last.replace(colour) != Some(colour) {
                 found.insert(colour);
@@ -150,6 +154,14 @@ fn luma(samples: &[u16], layout: Layout) -> Field {
         *luma = if gray { code(0) } else { 0.299 * code(0) + 0.587 * code(1) + 0.114 * code(2) };
     }
     luma
+}
+
+/// Whether a pixel of a block is wholly transparent.
+fn is_hidden(samples: &[u16], layout: Layout, left: usize, top: usize) -> bool {
+    let count = layout.channels.count();
+    let row = |y: usize| &samples[(y * layout.width as usize + left) * count..][..BLOCK * count];
+    layout.channels.has_alpha()
+        && (top..top + BLOCK).any(|y| row(y).chunks_exact(count).any(|pixel| pixel[count - 1] == 0))
 }
 
 /// The class of a block and what it says. Brightness is that of the first channel of grey, and of green.
@@ -208,6 +220,19 @@ mod tests {
             let between = shares.at(32_000, channel);
             assert!(between > 0.0 && between < 1.0, "{between}");
         }
+    }
+
+    #[test]
+    fn what_is_hidden_is_not_counted() {
+        let (noisy, clean) = pair(6 * 257, 6 * 257);
+        // Of the dark half three of four columns are black and transparent.
+        let hidden = |pixel: usize| pixel % 128 < 48;
+        let cut = |samples: &[u16]| -> Vec<u16> {
+            let pixels = samples.chunks_exact(3).enumerate();
+            pixels.flat_map(|(n, p)| if hidden(n) { [0; 4] } else { [p[0], p[1], p[2], u16::MAX] }).collect()
+        };
+        let layout = Layout { channels: Channels::Rgba, ..layout() };
+        assert_eq!(shares(&cut(&noisy), &cut(&clean), layout).at(5_000, 1), 1.0);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub use places::{Faces, LookForFaces, Place};
 pub use restore::{Classic, Crop, Restore, RestoreByModel};
 
-use super::{Apply, Operation};
+use super::{Apply, Operation, bleed::bled};
 use crate::{
     control::Run,
     error::{Error, Result},
@@ -65,7 +65,8 @@ struct Clearer {
 }
 
 impl Apply for Clearer {
-    fn apply(&self, mut picture: Picture, run: Run<'_>) -> Result<Picture> {
+    fn apply(&self, picture: Picture, run: Run<'_>) -> Result<Picture> {
+        let mut picture = bled(picture, run)?;
         let gray = picture.is_gray();
         for place in &self.places {
             let Some(mask) = mask::Mask::new(place, picture.layout()) else { continue };

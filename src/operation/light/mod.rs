@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use super::{
     Apply, Denoise, Model, Operation,
+    bleed::{bled, seen},
     ground::Ground,
     guided::{Base, Reduced},
     recolour::Decoding,
@@ -111,7 +112,7 @@ impl Operation for Light {
         }
         let gain = exp2(need::stops(&survey) * amount);
         let white = survey.sorted(|code| linear(peak(code))).at(0.998) * gain;
-        let noise = f64::from(noise::deviation(first, run)?) * gain.sqrt();
+        let noise = f64::from(noise::deviation(&*seen(first, run)?, run)?) * gain.sqrt();
         let toe = TOE + NOISE * noise;
         let curve = Curve { gain, shoulder: Shoulder { knee: 0.4, white }, opening: 0.0, toe };
         let opening = need::opening(&survey.sorted(|code| curve.code(peak(code).into()) as f32)) * amount;
@@ -235,6 +236,7 @@ fn mixed(from: Picture, to: Picture, shares: &[u8], run: Run<'_>) -> Result<Pict
 impl Boost {
     /// The picture boosted. `tell` hears the gain of every pixel in turn.
     fn lit(&self, picture: Picture, mut tell: impl FnMut(f32), run: Run<'_>) -> Result<Picture> {
+        let picture = bled(picture, run)?;
         let base = self.illumination(&picture, run)?;
         let (mut guide, mut lines, mut light) = (Vec::new(), Vec::new(), Vec::new());
         self.decoding.recoloured(picture, run, |y, row| {

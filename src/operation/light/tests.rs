@@ -156,7 +156,9 @@ fn noise_that_would_show_is_removed_and_what_stays_dark_or_is_clean_is_not_touch
         step.map_or_else(|| picture.clone(), |step| step.apply(picture.clone(), run).unwrap())
     };
     let grainy = |grain: usize| {
-        let sample = |n: usize| 8 + ((n.wrapping_mul(2_654_435_761) >> 16) % 97 * grain / 8) as u8;
+        let random =
+            |n: usize| (n + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (n * n).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let sample = |n: usize| 8 + ((random(n) >> 32) % 97 * grain / 8) as u8;
         Picture::new(64, 64, Channels::Gray, Samples::Eight((0..64 * 64).map(sample).collect())).unwrap()
     };
     let spread = |picture: &Picture| {
@@ -180,4 +182,18 @@ fn what_is_white_stays_white_where_shadows_are_opened() {
     let lit = lit(50, &night, &night);
     assert!(mean(&lit) > mean(&night) + 10.0, "nothing was opened");
     assert!(lit.eight().unwrap().iter().enumerate().all(|(n, &code)| !white(n) || code >= 254));
+}
+
+#[test]
+fn what_is_hidden_does_not_change_what_is_seen() {
+    let cut = |hidden: u8| {
+        let shown = |n: usize| (n % SIDE).abs_diff(SIDE / 2) < 30;
+        let scene = patches(70.0);
+        let pixels = scene.eight().unwrap().chunks_exact(3).enumerate();
+        let samples = pixels.flat_map(|(n, p)| if shown(n) { [p[0], p[1], p[2], 255] } else { [hidden, hidden, 0, 0] });
+        let side = SIDE as u32;
+        let cut = Picture::new(side, side, Channels::Rgba, Samples::Eight(samples.collect())).unwrap();
+        lit(50, &cut, &cut)
+    };
+    assert_eq!(cut(0), cut(255));
 }

@@ -1,13 +1,11 @@
 //! A picture through a model once.
 
-use std::borrow::Cow;
-
 use super::{Model, Raster, tiles::through};
 use crate::{
     control::Run,
-    error::{Error, Result},
-    operation::bleed::bled,
-    picture::{Picture, Samples},
+    error::Result,
+    operation::bleed::seen,
+    picture::{Layout, Picture, Samples},
 };
 
 /// Weights of red, green and blue in luma, as in ITU-R BT.601.
@@ -20,15 +18,12 @@ pub(in super::super) fn pass(model: &dyn Model, picture: &Picture, run: Run<'_>)
     let shape = model.shape();
     let scale = shape.scale;
     let layout = picture.layout();
-    let too_large =
-        || Error::Limit { limit: "result width in pixels", wanted: u64::MAX, allowed: run.limits.side_px.into() };
-    let width = layout.width.checked_mul(scale).ok_or_else(too_large)?;
-    let height = layout.height.checked_mul(scale).ok_or_else(too_large)?;
+    let Layout { width, height, .. } = layout.enlarged(scale)?;
     let size = (layout.width, layout.height);
     let channels = layout.channels;
     let mut samples = vec![0u16; width as usize * height as usize * channels.count()];
     let opaque = picture.is_opaque();
-    let shown = if opaque { Cow::Borrowed(picture) } else { Cow::Owned(bled(picture.clone(), run)?) };
+    let shown = seen(picture, run)?;
     let seen = Seen { picture: &shown, gray: channels.is_gray() };
     let gray = picture.is_gray();
     let mut colours = |left: u32, top: u32, tile: &Raster| {

@@ -47,7 +47,7 @@ pub struct Tone {
     /// -100 (gray) to 100 (twice as far from gray, as far as sRGB reaches), in linear light at the same luminance.
     pub saturation: i8,
     /// -100 (bluer) to 100 (yellower): as under daylight 0.8 mired a step warmer than D65, from 13,600 K to 4,280 K, at the
-    /// same luminance. Gray pictures stay gray.
+    /// same luminance. What is stored as gray stays gray.
     pub warmth: i8,
 }
 

@@ -1,11 +1,11 @@
 //! Super-resolution.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use super::{Apply, Fit, Gravity, Model, Operation, Resize, network};
 use crate::{
     control::Run,
-    error::{Error, Result},
+    error::Result,
     operation::Anchor,
     picture::{Depth, Layout, Picture, Samples},
 };
@@ -29,27 +29,30 @@ const FAR: u32 = 4;
 const DRAWN_COLOURS: usize = 256;
 
 impl Upscale {
-    /// The networks of all steps.
-    fn steps(&self) -> impl Iterator<Item = &dyn Model> {
+    /// The networks of all steps, the first of which is one of `first`.
+    fn steps<'a>(&'a self, first: &'a [Arc<dyn Model>]) -> impl Iterator<Item = &'a dyn Model> {
         let wanted = self.factor.min(FAR);
         let mut reached = 1u32;
         std::iter::from_fn(move || {
-            let models = if reached == 1 { &self.first } else { &self.then };
+            let models = if reached == 1 { first } else { &self.then };
             let model = (reached < wanted).then(|| fitting(models, wanted.div_ceil(reached)))??;
             reached = reached.saturating_mul(model.shape().scale);
             Some(model)
         })
     }
 
-    /// Multiplications for a picture of `pixels`.
+    /// Multiplications for a picture of `pixels`, at most.
     pub fn work(&self, pixels: u64) -> u64 {
-        let mut pixels = pixels;
-        self.steps().fold(0u64, |sum, model| {
-            let shape = model.shape();
-            let sum = sum.saturating_add(pixels.saturating_mul(shape.work));
-            pixels = pixels.saturating_mul(u64::from(shape.scale).pow(2));
-            sum
-        })
+        let sum = |first| {
+            let mut pixels = pixels;
+            self.steps(first).fold(0u64, |sum, model| {
+                let shape = model.shape();
+                let sum = sum.saturating_add(pixels.saturating_mul(shape.work));
+                pixels = pixels.saturating_mul(u64::from(shape.scale).pow(2));
+                sum
+            })
+        };
+        sum(&self.first).max(sum(&self.then))
     }
 }
 
@@ -69,19 +72,12 @@ impl Operation for Upscale {
     /// # Errors
     /// [`Error::Limit`] if a side does not fit 32 bits.
     fn layout(&self, input: Layout) -> Result<Layout> {
-        let side = |side: u32| {
-            side.checked_mul(self.factor).ok_or(Error::Limit {
-                limit: "result width in pixels",
-                wanted: u64::from(side) * u64::from(self.factor),
-                allowed: u32::MAX.into(),
-            })
-        };
-        Ok(input.sized(side(input.width)?, side(input.height)?))
+        input.enlarged(self.factor)
     }
 
-    fn prepare(&self, first: &Picture, _: Run<'_>) -> Result<Option<Box<dyn Apply>>> {
+    fn prepare(&self, first: &Picture, run: Run<'_>) -> Result<Option<Box<dyn Apply>>> {
         let mut prepared = self.clone();
-        if is_drawn(first) {
+        if is_drawn(first, run)? {
             prepared.first.clone_from(&self.then);
         }
         Ok(Some(Box::new(prepared)))
@@ -92,7 +88,7 @@ impl Apply for Upscale {
     fn apply(&self, picture: Picture, run: Run<'_>) -> Result<Picture> {
         let wanted = self.layout(picture.layout())?;
         let mut picture = picture;
-        for model in self.steps() {
+        for model in self.steps(&self.first) {
             picture = network::pass(model, &picture, run)?;
         }
         if (picture.width(), picture.height()) != (wanted.width, wanted.height) {
@@ -112,23 +108,28 @@ impl Apply for Upscale {
     }
 }
 
-fn is_drawn(picture: &Picture) -> bool {
-    fn few<T: Ord + Clone>(samples: &[T], count: usize) -> bool {
-        let mut colours = std::collections::BTreeSet::new();
-        samples.chunks_exact(count).all(|pixel| {
-            if !colours.contains(pixel) {
-                colours.insert(pixel.to_vec());
+fn is_drawn(picture: &Picture, run: Run<'_>) -> Result<bool> {
+    fn few<T: Ord>(samples: &[T], row: usize, count: usize, run: Run<'_>) -> Result<bool> {
+        let (mut colours, mut last) = (BTreeSet::new(), None);
+        for row in samples.chunks_exact(row) {
+            run.check()?;
+            for pixel in row.chunks_exact(count) {
+                if last.replace(pixel) != Some(pixel) && colours.insert(pixel) && colours.len() > DRAWN_COLOURS {
+                    return Ok(false);
+                }
             }
-            colours.len() <= DRAWN_COLOURS
-        })
+        }
+        Ok(true)
     }
     // Every grey picture of 8 bits has so few.
-    let count = picture.channels().count();
-    !picture.is_gray()
-        && match picture.samples() {
-            Samples::Eight(samples) => few(samples, count),
-            Samples::Sixteen(samples) => few(samples, count),
-        }
+    if picture.is_gray() {
+        return Ok(false);
+    }
+    let (count, row) = (picture.channels().count(), picture.layout().row_samples());
+    match picture.samples() {
+        Samples::Eight(samples) => few(samples, row, count, run),
+        Samples::Sixteen(samples) => few(samples, row, count, run),
+    }
 }
 
 #[cfg(test)]

@@ -70,6 +70,10 @@ fn the_network_is_asked_once_for_two_twice_for_four_and_not_for_more() {
     let work = |factor| upscale(factor, 2).work(100);
     // Five a pixel, of 100 and then of 400.
     assert_eq!([1, 2, 3, 4, 8].map(work), [0, 500, 2500, 2500, 2500]);
+    // For what may be a drawing the dearer way is counted.
+    let [both, drawings] =
+        [vec![repeats(4), repeats(2)], vec![repeats(2)]].map(|first| Upscale { first, ..upscale(4, 2) });
+    assert_eq!([both, drawings].map(|upscale| upscale.work(100)), [2500, 2500]);
 }
 
 #[test]
@@ -77,7 +81,7 @@ fn of_several_networks_the_one_for_the_factor_works_alone() {
     let of =
         |first: [u32; 2], then| Upscale { factor: 0, first: first.map(repeats).to_vec(), then: vec![repeats(then)] };
     let scales = |upscale: &Upscale, factor| -> Vec<u32> {
-        Upscale { factor, ..upscale.clone() }.steps().map(|model| model.shape().scale).collect()
+        Upscale { factor, ..upscale.clone() }.steps(&upscale.first).map(|model| model.shape().scale).collect()
     };
     let both = of([4, 2], 4);
     assert_eq!([1, 2, 3, 4, 8].map(|factor| scales(&both, factor)), [vec![], vec![2], vec![4], vec![4], vec![4]]);

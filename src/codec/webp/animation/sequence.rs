@@ -197,9 +197,8 @@ impl Default for Range {
 
 impl Range {
     pub(super) fn add(&mut self, pixel: &Pixel) {
-        for channel in 0..4 {
-            self.low[channel] = self.low[channel].min(pixel[channel]);
-            self.high[channel] = self.high[channel].max(pixel[channel]);
+        for (at, &sample) in pixel.iter().enumerate() {
+            (self.low[at], self.high[at]) = (self.low[at].min(sample), self.high[at].max(sample));
         }
     }
 

@@ -41,6 +41,9 @@ const LARGEST: [f32; 2] = [1_500_000.0, 400_000.0];
 const SHARE: [f32; 2] = [1.0, 0.5];
 /// Pixels that smaller pictures are enlarged to, at most twice as wide, upright and turned.
 const SMALLEST: [f32; 2] = [330_000.0, 130_000.0];
+/// How many pixels the canvas of a turned picture may have for each of these. Those of long strips would have many more, which are
+/// reduced instead.
+const CANVAS: f32 = 2.5;
 /// From one size to the next.
 const SCALE: f32 = 0.85;
 /// Pixels around the picture at each size, for faces that are cut off by its border.
@@ -90,9 +93,14 @@ fn turned(model: &Model, plane: &Plane, turn: (f32, f32), run: Run<'_>) -> Resul
     let (cos, sin) = turn;
     let index = usize::from(sin != 0.0);
     let pixels = (plane.width * plane.height) as f32;
-    let factor = (LARGEST[index].min(pixels * SHARE[index]).max(SMALLEST[index].min(4.0 * pixels)) / pixels).sqrt();
+    let wanted = LARGEST[index].min(pixels * SHARE[index]).max(SMALLEST[index].min(4.0 * pixels)) / pixels;
+    let (across, down) = plane::canvas(plane.width as f32, plane.height as f32, turn);
+    let factor = wanted.min(CANVAS * LARGEST[index] / (across * down)).sqrt();
     let size = |side: usize, scale: f32| ((side as f32 * scale + 0.5) as usize).max(1);
     let first = plane.sized(size(plane.width, factor), size(plane.height, factor), run)?;
+    if first.width.min(first.height) + 2 * RIM < WINDOW {
+        return Ok(Vec::new());
+    }
     let first = if index == 0 { first } else { first.turned(turn, run)? };
     let (mut source, mut scale, mut found) = (first.clone(), 1.0, Vec::new());
     for step in 1.. {

@@ -103,6 +103,9 @@ impl Plane {
 
     /// This plane at another size. Smaller ones are means over the pixels that each stands for.
     pub(super) fn sized(&self, width: usize, height: usize, run: Run<'_>) -> Result<Self> {
+        if (width, height) == (self.width, self.height) {
+            return Ok(self.clone());
+        }
         let columns = spans(self.width, width);
         let mut across = Vec::with_capacity(width * self.height);
         for (y, row) in self.samples.chunks_exact(self.width).enumerate() {
@@ -144,7 +147,8 @@ impl Plane {
     pub(super) fn turned(&self, turn: (f32, f32), run: Run<'_>) -> Result<Self> {
         let (cos, sin) = turn;
         let (w, h) = (self.width as f32, self.height as f32);
-        let (width, height) = ((w * cos + h * sin.abs()) as usize, (w * sin.abs() + h * cos) as usize);
+        let (width, height) = canvas(w, h, turn);
+        let (width, height) = (width as usize, height as usize);
         let mut samples = Vec::with_capacity(width * height);
         for y in 0..height {
             if y % 16 == 0 {
@@ -173,6 +177,11 @@ impl Plane {
         let mean = sum as f32 / count;
         (squares as f32 / count - mean * mean).max(0.0).sqrt()
     }
+}
+
+/// The width and height of a canvas that holds all of a plane that is turned.
+pub(super) fn canvas(width: f32, height: f32, (cos, sin): (f32, f32)) -> (f32, f32) {
+    (width * cos + height * sin.abs(), width * sin.abs() + height * cos)
 }
 
 fn mixed(a: f32, b: f32, share: f32) -> f32 {

@@ -15,8 +15,11 @@ const STEP: usize = 5;
 /// One in so many of them is taken for flat.
 const FLAT: usize = 5;
 
-/// Standard deviation of noise by frequency, in the units of the field: of what is seen in the blocks that have least at low
-/// frequencies, where pictures have most (N. Ponomarenko, V. Lukin, M. Zriakhov, A. Kaarna and J. Astola, *An Automatic
+/// Below it all frequencies of a block are but rounding.
+const LEAST: f32 = 0.01;
+
+/// Standard deviation of noise by frequency, in the units of the field: of what is seen in the blocks that have least, but not nothing, at
+/// low frequencies, where pictures have most (N. Ponomarenko, V. Lukin, M. Zriakhov, A. Kaarna and J. Astola, *An Automatic
 /// Approach to Lossy Compression of AVIRIS Images*, IGARSS 2007). What is found there below `floor` is taken for skin, and all
 /// of it from twice that on for noise.
 pub(super) fn noise(field: &Field, floor: f32, run: Run<'_>) -> Result<Block> {
@@ -26,7 +29,10 @@ pub(super) fn noise(field: &Field, floor: f32, run: Run<'_>) -> Result<Block> {
         for x in (0..field.width.saturating_sub(7)).step_by(STEP) {
             let block = forward(&cut(field, x, y));
             let low = [block[0][1], block[0][2], block[1][0], block[1][1], block[2][0]];
-            blocks.push((low.iter().map(|value| value * value).sum::<f32>(), block));
+            // What light has clipped, or nobody sees, tells nothing.
+            if block.iter().flatten().skip(1).any(|value| value.abs() > LEAST) {
+                blocks.push((low.iter().map(|value| value * value).sum::<f32>(), block));
+            }
         }
     }
     let count = blocks.len() / FLAT;
