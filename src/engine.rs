@@ -124,8 +124,8 @@ impl Engine {
     }
 }
 
-/// Of frames that networks made, which are kept for as often as an encoder asks for them.
-const KEPT_BYTES: usize = 256 << 20;
+/// Of processed frames, which are kept for as often as an encoder asks for them, and of those that networks made.
+const KEPT_BYTES: (usize, usize) = (64 << 20, 256 << 20);
 /// Errors that spare fewer bytes, or a smaller share of them, are not worth being seen.
 const LEAST_SPARED: (usize, usize) = (32, 50);
 /// The longer side, in pixels, of an SVG that is looked at to be cropped.
@@ -347,7 +347,8 @@ impl Work<'_> {
         let frames = self.codecs.frames(self.info.format, self.bytes, &self.plan.decode, self.run)?;
         let processed = Processed::new(frames, metadata.icc.as_deref(), &self.plan.chain, self.run)?;
         Ok(match self.plan.moves {
-            true if self.plan.by_network => processed.keeping(KEPT_BYTES),
+            true if self.plan.by_network => processed.keeping(KEPT_BYTES.1),
+            true if !self.plan.chain.is_empty() => processed.keeping(KEPT_BYTES.0),
             true => processed,
             false => processed.one(),
         })

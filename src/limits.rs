@@ -66,10 +66,11 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The limits under which a result of these limits can be read back.
+    /// The limits under which a result of these limits can be read back, which may have more frames than its source.
     #[must_use]
     pub(crate) fn for_results(&self) -> Self {
-        Self { frame_pixels: self.frame_pixels.max(self.result_pixels), ..self.clone() }
+        let frame_pixels = self.frame_pixels.max(self.result_pixels);
+        Self { frame_pixels, frames: u64::MAX, animation_pixels: u64::MAX, ..self.clone() }
     }
 
     /// Checks the length of a source, in bytes.
@@ -84,7 +85,12 @@ impl Limits {
         within("source height in pixels", height.into(), self.side_px.into())?;
         within("source pixels", pixels, self.frame_pixels)?;
         within("source frames", frames.into(), self.frames)?;
-        within("source pixels over all frames", pixels.saturating_mul(frames.into()), self.animation_pixels)
+        self.check_animation(pixels.saturating_mul(frames.into()))
+    }
+
+    /// Checks the pixels of all frames of a source.
+    pub(crate) fn check_animation(&self, pixels: u64) -> Result<()> {
+        within("source pixels over all frames", pixels, self.animation_pixels)
     }
 
     /// Checks a result's canvas of `width` x `height` pixels.

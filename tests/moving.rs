@@ -23,16 +23,23 @@ const LOSSLESS: &str = r#"{"optimize": {"compression": "lossless"}}"#;
 /// A GIF as it is stored: one frame after the other, each with its place, disposal, delay and transparent index.
 struct Gif {
     bytes: Vec<u8>,
+    /// Of an index.
+    bits: u8,
 }
 
 impl Gif {
     /// A screen with eight colours: black, red, green, blue, yellow, white, gray, cyan.
     fn new(width: u16, height: u16) -> Self {
-        let mut bytes = [&b"GIF89a"[..], &width.to_le_bytes(), &height.to_le_bytes(), &[0x82, 0, 0]].concat();
-        for colour in [0, 0xFF_0000, 0x00_FF00, 0x00_00FF, 0xFF_FF00, 0xFF_FFFF, 0x80_8080, 0x00_FFFFu32] {
-            bytes.extend(&colour.to_be_bytes()[1..]);
-        }
-        Self { bytes }
+        let colours = [0, 0xFF_0000, 0x00_FF00, 0x00_00FF, 0xFF_FF00, 0xFF_FFFF, 0x80_8080, 0x00_FFFF];
+        Self::of(width, height, 3, colours.into_iter())
+    }
+
+    /// A screen with colours for indices of so many bits.
+    fn of(width: u16, height: u16, bits: u8, colours: impl Iterator<Item = u32>) -> Self {
+        let size = [&b"GIF89a"[..], &width.to_le_bytes(), &height.to_le_bytes(), &[0x80 | (bits - 1), 0, 0]].concat();
+        let bytes =
+            size.into_iter().chain(colours.flat_map(|colour| colour.to_be_bytes().into_iter().skip(1))).collect();
+        Self { bytes, bits }
     }
 
     fn repeating(mut self, times: u16) -> Self {
@@ -52,9 +59,9 @@ impl Gif {
         let flags = disposal << 2 | u8::from(transparent.is_some());
         self.bytes.extend([0x21, 0xF9, 4, flags, low, high, transparent.unwrap_or(0), 0, 0x2C]);
         self.bytes.extend([x, y, width, height].into_iter().flat_map(u16::to_le_bytes));
-        self.bytes.extend([0, 3]);
+        self.bytes.extend([0, self.bits]);
         let indices = (0..height).flat_map(|y| (0..width).map(move |x| (x, y))).map(|(x, y)| index(x, y));
-        let codes = codes(indices);
+        let codes = codes(indices, self.bits);
         for block in codes.chunks(255) {
             self.bytes.push(block.len() as u8);
             self.bytes.extend(block);
@@ -69,17 +76,28 @@ impl Gif {
     }
 }
 
-/// Indices of three bits as codes of four, without a dictionary: it is cleared before it grows.
-fn codes(indices: impl Iterator<Item = u8>) -> Vec<u8> {
-    let mut nibbles = Vec::new();
+/// Indices as codes of a bit more, without a dictionary: it is cleared before it grows.
+fn codes(indices: impl Iterator<Item = u8>, bits: u8) -> Vec<u8> {
+    let clear = 1u16 << bits;
+    let mut codes = Vec::new();
     for (at, index) in indices.enumerate() {
-        if at % 6 == 0 {
-            nibbles.push(8);
+        if at % (usize::from(clear) - 2) == 0 {
+            codes.push(clear);
         }
-        nibbles.push(index);
+        codes.push(index.into());
     }
-    nibbles.push(9);
-    nibbles.chunks(2).map(|pair| pair[0] | pair.get(1).copied().unwrap_or(0) << 4).collect()
+    codes.push(clear + 1);
+    let (mut bytes, mut held, mut count) = (Vec::new(), 0u32, 0);
+    for code in codes {
+        held |= u32::from(code) << count;
+        count += bits + 1;
+        while count >= 8 {
+            bytes.push(held as u8);
+            (held, count) = (held >> 8, count - 8);
+        }
+    }
+    bytes.push(held as u8);
+    bytes
 }
 
 /// Every disposal, transparency, frames that change nothing, and a frame beyond the canvas.
@@ -152,6 +170,20 @@ fn a_frame_of_no_size_shows_the_canvas_for_its_time() {
 fn only_what_changes_is_written_again() {
     let (one, twenty) = (process(&dot(1), LOSSLESS).bytes.len(), process(&dot(20), LOSSLESS).bytes.len());
     assert!(twenty < one + 20 * 40, "{one} for one frame, {twenty} for twenty");
+}
+
+#[test]
+fn a_first_frame_of_all_colours_that_leaves_some_of_the_screen_bare_is_shown_as_it_is() {
+    let all = |x: u16, y: u16| (x + y * 16) as u8;
+    let source = Gif::of(40, 40, 8, (0..256).map(|index| index * 0x01_0305))
+        .frame([0, 0, 16, 16], (2, 7, None), all)
+        .frame([20, 20, 16, 16], (1, 7, None), |x, y| all(y, x))
+        .end();
+    for json in [LOSSLESS, "{}", r#"{"optimize": {"compression": "low"}}"#, r#"{"optimize": {"quality": 100}}"#] {
+        let outcome = process(&source, json);
+        assert!(shown(&outcome.bytes) == shown(&source) && outcome.bytes.len() <= source.len(), "{json}");
+    }
+    assert_eq!(process(&source, r#"{"resize": {"width": 30}}"#).output.frames, 2);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::{Apply, Chain, survey::Survey};
 use crate::{
     control::{Run, Stage},
     error::Result,
-    picture::{Converted, Frame, Frames, Layout, Picture, Plays, ToSrgb},
+    picture::{Converted, Delay, Frame, Frames, Layout, Picture, Plays, ToSrgb},
 };
 
 /// Frames as they come out of a [`Chain`], whose steps are prepared on one of them.
@@ -25,7 +25,9 @@ pub struct Processed<'a> {
 /// restarted.
 #[derive(Default)]
 struct Kept {
-    pictures: Vec<Picture>,
+    frames: Vec<(Picture, Delay)>,
+    /// Whether these are all, so that the source need not be asked.
+    complete: bool,
     /// Bytes that may still be kept.
     room: usize,
     /// Frames given since the last start.
@@ -119,10 +121,19 @@ impl Frames for Processed<'_> {
     }
 
     fn next(&mut self, run: Run<'_>) -> Result<Option<Frame<'_>>> {
-        let Some(Frame { picture, delay }) = self.source.next(run)? else { return Ok(None) };
+        let at = self.kept.given;
+        if self.kept.complete {
+            self.kept.given = self.kept.frames.len().min(at + 1);
+            let kept = self.kept.frames.get(at);
+            return Ok(kept.map(|(picture, delay)| Frame { picture: picture.into(), delay: *delay }));
+        }
+        let Some(Frame { picture, delay }) = self.source.next(run)? else {
+            self.kept.complete = at > 0 && at == self.kept.frames.len();
+            return Ok(None);
+        };
         self.kept.given += 1;
-        if self.kept.given <= self.kept.pictures.len() {
-            return Ok(Some(Frame { picture: Cow::Borrowed(&self.kept.pictures[self.kept.given - 1]), delay }));
+        if at < self.kept.frames.len() {
+            return Ok(Some(Frame { picture: Cow::Borrowed(&self.kept.frames[at].0), delay }));
         }
         let judged = self.steps.is_none() && self.chain.judges() && !self.one;
         // Of codes as they are stored, as those of the other frames.
@@ -138,9 +149,9 @@ impl Frames for Processed<'_> {
             }
         }
         let bytes = self.layout.samples() * self.layout.depth.bytes();
-        if bytes <= self.kept.room && self.kept.given == self.kept.pictures.len() + 1 {
+        if bytes <= self.kept.room && at == self.kept.frames.len() {
             self.kept.room -= bytes;
-            self.kept.pictures.push(picture.clone());
+            self.kept.frames.push((picture.clone(), delay));
         }
         Ok(Some(Frame { picture: Cow::Owned(picture), delay }))
     }

@@ -64,6 +64,8 @@ impl Decompressor {
                 }
                 indices[done] = code as u8;
                 (done, previous) = (done + 1, Some(code));
+                // With a code size of 1 there is no room for a code more.
+                width = width.max(u32::from(next).ilog2() + 1);
                 continue;
             };
             if code > next || code == next && usize::from(next) >= MOST_CODES {
@@ -120,5 +122,20 @@ impl<'a, I: Iterator<Item = &'a u8>> Codes<I> {
         self.held >>= width;
         self.count -= width;
         Some(code as u16)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{control::Unattended, limits::Limits};
+
+    #[test]
+    fn with_a_code_size_of_one_codes_have_three_bits_from_the_second_on() {
+        // Codes 2 (clear), 0, 1, 4 and 5, as browsers read them.
+        let mut indices = [9; 6];
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        Decompressor::new().run(1, &[2, 0x12, 0x76, 0], &mut indices, run).unwrap();
+        assert_eq!(indices, [0, 1, 0, 1, 1, 0]);
     }
 }

@@ -24,6 +24,7 @@ pub(crate) fn probe(bytes: &[u8], run: Run<'_>) -> Result<Info> {
     if width == 0 || height == 0 {
         return Err(damaged(format!("is {width}x{height} pixels")));
     }
+    run.limits.check_animation(seen.stored)?;
     Ok(Info {
         format: Format::Gif,
         width,
@@ -49,6 +50,8 @@ struct Seen<'a> {
     /// The most bits of an index.
     bits: u16,
     first: Option<Stored<'a>>,
+    /// Pixels of frames that lie on the canvas, with what they have beside it.
+    stored: u64,
     /// A frame before was taken away, to transparency.
     cleared: bool,
 }
@@ -66,7 +69,12 @@ impl<'a> Seen<'a> {
         self.cleared |= bared || frame.control.disposal == Disposal::Clear;
         self.frames = self.frames.saturating_add(1);
         self.bits = self.bits.max(if bits == 0 { 8 } else { bits });
-        self.first.get_or_insert(*frame);
+        let (across, down) = canvas(screen, self.first.get_or_insert(*frame).place);
+        if x < across && y < down {
+            // Only what is interlaced has its rows below the canvas decompressed.
+            let rows = if frame.interlaced { height } else { height.min(down - y) };
+            self.stored = self.stored.saturating_add(u64::from(width) * u64::from(rows));
+        }
     }
 }
 
@@ -106,6 +114,19 @@ mod tests {
         let second = [head(5, 3), frame([0, 0, 5, 3], 0), TRANSPARENT.to_vec(), frame([0, 0, 5, 3], 0)].concat();
         assert!(probed(&second).unwrap().alpha);
         assert!(probed(&[head(5, 3), frame([1, 0, 4, 3], 0)].concat()).unwrap().alpha);
+    }
+
+    #[test]
+    fn pixels_beside_the_canvas_count() {
+        let wide = |interlaced: u8| {
+            let frames: Vec<u8> = (0..5).flat_map(|_| frame([0, 0, 16_000, 3_000], interlaced)).collect();
+            probed(&[head(5, 3), frames].concat())
+        };
+        assert!(wide(0).is_ok());
+        assert_eq!(
+            wide(0x40).unwrap_err().to_string(),
+            "source pixels over all frames is 240000000, the limit is 200000000"
+        );
     }
 
     #[test]

@@ -84,9 +84,9 @@ pub(super) struct Wishes<'a> {
 }
 
 impl Wishes<'_> {
-    /// Whether a pixel may be left as it is.
+    /// Whether a pixel may be left as it is. One whose colour has its index taken for that must be.
     fn may_leave(&self, wish: &Wish) -> bool {
-        wish.nearest.is_none() || self.leaves && wish.left <= MOST_SPARED
+        wish.nearest.is_none() || wish.nearest == self.transparent || self.leaves && wish.left <= MOST_SPARED
     }
 
     /// Bits that hold every index, at least 2.
@@ -473,6 +473,19 @@ mod tests {
         };
         assert_eq!([taken(2, 3), taken(3, 2), taken(2, 0), taken(3, 1)], [0; 4]);
         assert!(taken(0, 1) + taken(1, 0) > 1_000, "nothing was spared");
+    }
+
+    #[test]
+    fn what_has_the_index_that_leaves_is_left_even_where_nothing_else_is() {
+        let entries = grays(4, 60);
+        let mut pixels = noise(&entries, 1e9);
+        for (at, pixel) in pixels.iter_mut().enumerate() {
+            let still = pixel.nearest == Some(2);
+            (pixel.base, pixel.left) = (pixel.colour, if still { 0.0 } else { f32::INFINITY });
+            pixel.nearest = if still && at % 2 == 0 { None } else { pixel.nearest };
+        }
+        let drawn = traded(&Wishes { leaves: false, ..wishes(&pixels, &entries, Some(2)) }).indices;
+        assert!(drawn.iter().zip(&pixels).all(|(&index, wish)| index == wish.nearest.unwrap_or(2)));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     codec::{DecodeOptions, EncodeOptions, GifOptions},
     control::{Run, Stage},
-    error::Result,
+    error::{Error, Result},
     format::Format,
     optimize::{
         Goal, Optimised,
@@ -54,10 +54,23 @@ const SLACK: f64 = 0.6;
 const TRIALS: [u32; 2] = [3, 5];
 /// Bytes of a lossy result that is coded again without loss.
 const MOST_SQUEEZED: usize = 1 << 16;
+/// Pixels that the frames of a clip may have together, frames of each of its stretches, and stretches.
+const CLIP: (u64, u32, u32) = (6_000_000, 8, 3);
 /// Frames of a clip that are compared.
 const COMPARED: u32 = 12;
 
 pub(super) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>) -> Result<Optimised> {
+    match (anew(frames, task, run), task.stored) {
+        // Frames that clear or restore can show what no frame drawn over the one before can.
+        (Err(Error::Unsupported { .. }), Some(stored)) => {
+            let bytes = task.codecs.recompress(Format::Gif, stored, false, run)?;
+            Ok(Optimised { bytes, score: 100.0, warnings: Vec::new() })
+        }
+        (result, _) => result,
+    }
+}
+
+fn anew(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>) -> Result<Optimised> {
     let as_stored = task.stored.is_some();
     let (shared, translucent) = if as_stored { (None, false) } else { shared(frames, run)? };
     let writer = Writer { task, run, shared, translucent };
@@ -126,8 +139,10 @@ impl Writer<'_> {
 
     /// The knob with which a clip of the frames reaches the target; `None` where that would be all of them.
     fn outlook(&self, frames: &mut dyn Frames, aim: Aim) -> Result<Option<f64>> {
-        let mut clip = Clip::new(frames, self.task.count);
-        let count = clip.count();
+        let (pixels, most, stretches) = CLIP;
+        let fit = pixels / frames.layout().pixels().max(1) / u64::from(stretches);
+        let mut clip = Clip::spread(frames, self.task.count, fit.clamp(2, most.into()) as u32, stretches);
+        let count = clip.count;
         if count == self.task.count {
             return Ok(None);
         }

@@ -1,6 +1,6 @@
 //! Animated WebP: frames lossy or lossless, whichever is smaller; or the source's own coefficients, coarser.
 
-use super::{Moving, Scores, Viewed, compare};
+use super::{Moving, Scores, Viewed, clip::Clip, compare};
 use crate::{
     codec::{DecodeOptions, EncodeOptions, WebpCoding, WebpOptions, webp::LossyAnimation},
     control::{Run, Stage},
@@ -11,7 +11,7 @@ use crate::{
         shortfall,
         webp::{GROWTH, ULTRA, again, first_quality},
     },
-    picture::{Frame, Frames, Layout, Plays},
+    picture::Frames,
 };
 
 /// How far above its target a result may score before it is encoded again.
@@ -145,9 +145,11 @@ impl Search<'_> {
 
     /// Looks for the style and quality of a sample of frames.
     fn outlook(&self, frames: &mut dyn Frames) -> Result<Outlook> {
-        let clips = self.clips(frames.layout());
-        let mut sample = Sample { frames, clips, index: 0 };
-        let count = (0..self.task.count).filter(|index| clips.has(*index)).count() as u32;
+        let (pixels, least) = SAMPLE;
+        let fit = (pixels / frames.layout().pixels().max(1)).clamp(least.into(), u32::MAX.into()) as u32;
+        let (length, one_of) = ((fit / 4).clamp(2, 8), self.task.count.div_ceil(fit).max(1));
+        let mut sample = Clip::periodic(frames, self.task.count, length, length * one_of);
+        let count = sample.count;
         let viewed = Viewed::new(&mut sample, count, count, self.run)?;
         let mut trial = |style: Style, knob: f64| {
             let options = WebpOptions { method: SAMPLE_METHOD, ..style.options(knob) };
@@ -234,74 +236,9 @@ impl Search<'_> {
         let slope = if self.target >= 85.0 { 0.8 } else { 0.5 };
         Aim { target: self.target, slack: SLACK, low: 0.0, high: 100.0, first, slope, step: 0.1, trials: 1 }
     }
-
-    /// Which frames make the sample.
-    fn clips(&self, layout: Layout) -> Clips {
-        let (pixels, least) = SAMPLE;
-        let fit = (pixels / layout.pixels().max(1)).clamp(least.into(), u32::MAX.into()) as u32;
-        Clips { length: (fit / 4).clamp(2, 8), every: self.task.count.div_ceil(fit).max(1) }
-    }
 }
 
 /// The first unless the second reaches the target with fewer bytes.
 fn smaller(first: Trial<File>, second: Trial<File>, target: f64) -> Trial<File> {
     if second.score >= target && second.file.bytes.len() < first.file.bytes.len() { second } else { first }
-}
-
-/// Runs of `length` frames, one of `every` so many runs.
-#[derive(Debug, Clone, Copy)]
-struct Clips {
-    length: u32,
-    every: u32,
-}
-
-impl Clips {
-    const fn has(self, index: u32) -> bool {
-        (index / self.length).is_multiple_of(self.every)
-    }
-}
-
-/// The frames of clips.
-struct Sample<'a> {
-    frames: &'a mut dyn Frames,
-    clips: Clips,
-    index: u32,
-}
-
-impl Frames for Sample<'_> {
-    fn layout(&self) -> Layout {
-        self.frames.layout()
-    }
-
-    fn plays(&self) -> Plays {
-        self.frames.plays()
-    }
-
-    fn next(&mut self, run: Run<'_>) -> Result<Option<Frame<'_>>> {
-        while !self.clips.has(self.index) {
-            self.index += 1;
-            if self.frames.next(run)?.is_none() {
-                return Ok(None);
-            }
-        }
-        self.index += 1;
-        self.frames.next(run)
-    }
-
-    fn restart(&mut self) -> Result<()> {
-        self.index = 0;
-        self.frames.restart()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_sample_has_runs_of_frames_over_the_whole_length() {
-        let clips = Clips { length: 2, every: 3 };
-        let taken: Vec<u32> = (0..16).filter(|index| clips.has(*index)).collect();
-        assert_eq!(taken, [0, 1, 6, 7, 12, 13]);
-    }
 }

@@ -219,6 +219,9 @@ impl Clock {
     fn add(&mut self, delay: Delay) -> u32 {
         self.exact += f64::from(delay.numerator) / f64::from(delay.denominator.get());
         let whole = (self.exact - self.told).round().max(0.0);
+        // Never to what browsers slow down, unless it was that short.
+        let quick = f64::from(delay.numerator) <= f64::from(TOO_QUICK) * f64::from(delay.denominator.get());
+        let whole = if quick { whole } else { whole.max(f64::from(TOO_QUICK + 1)) };
         // What is too long for the format is lost, and not added to what comes next.
         self.told += whole;
         whole.min(LONGEST.into()) as u32
@@ -236,6 +239,18 @@ mod tests {
         let mut clock = Clock::default();
         let third = Delay { numerator: 100, denominator: NonZeroU32::new(3).unwrap() };
         assert_eq!([0; 6].map(|_| clock.add(third)), [33, 34, 33, 33, 34, 33]);
+    }
+
+    #[test]
+    fn what_browsers_show_for_its_time_is_not_made_so_short_that_they_slow_it_down() {
+        let of = |numerator, denominator| Delay { numerator, denominator: NonZeroU32::new(denominator).unwrap() };
+        let told = |delay| {
+            let mut clock = Clock::default();
+            [0; 4].map(|_| clock.add(delay))
+        };
+        assert_eq!(told(of(1000, 96)), [11; 4]);
+        assert_eq!(told(of(10, 1)), [10; 4]);
+        assert_eq!(told(of(21, 2)), [11, 11, 11, 11]);
     }
 
     #[test]

@@ -1,14 +1,19 @@
 //! One palette of at most 256 colours for all frames.
 
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    sync::Arc,
+};
+
 use super::{
     EFFORT, Moving, Optimised, done, encoded,
-    sample::{Clips, drawn},
+    sample::{drawn, sample},
 };
 use crate::{
     control::{Run, Stage},
     error::Result,
     optimize::{
-        moving::Viewed,
+        moving::{Viewed, clip::Clip},
         palette::{Changes, Histogram, Palette, Remap, faithful},
         search::{Aim, Trial, solve},
     },
@@ -46,13 +51,32 @@ fn still(how: Remap) -> f32 {
 }
 
 /// The colours of what changes from frame to frame.
-fn histogram(frames: &mut Clips<'_>, run: Run<'_>) -> Result<Histogram> {
+fn histogram(frames: &mut Clip<'_>, run: Run<'_>) -> Result<Histogram> {
     let mut changes = Changes::default();
     frames.restart()?;
     while let Some(Frame { picture, .. }) = frames.next(run)? {
         changes.add(&picture);
     }
     Ok(changes.finish())
+}
+
+/// Palettes of one histogram, each made once.
+struct Palettes<'a> {
+    histogram: &'a Histogram,
+    made: BTreeMap<usize, Arc<Palette>>,
+}
+
+impl<'a> Palettes<'a> {
+    const fn new(histogram: &'a Histogram) -> Self {
+        Self { histogram, made: BTreeMap::new() }
+    }
+
+    fn of(&mut self, size: usize, run: Run<'_>) -> Result<Arc<Palette>> {
+        Ok(match self.made.entry(size) {
+            Entry::Occupied(made) => Arc::clone(made.get()),
+            Entry::Vacant(place) => Arc::clone(place.insert(Arc::new(faithful(self.histogram, size, run)?))),
+        })
+    }
 }
 
 /// A palette of `colours`, with no search.
@@ -63,7 +87,7 @@ pub(super) fn fixed(
     how: (Remap, f32),
     run: Run<'_>,
 ) -> Result<Optimised> {
-    let mut whole = Clips::whole(frames, task.count);
+    let mut whole = Clip::whole(frames, task.count);
     let palette = faithful(&histogram(&mut whole, run)?, colours, run)?;
     let mut drawn = drawn(&mut whole, &palette, how);
     run.control.stage(Stage::Encode, 0.6);
@@ -73,23 +97,24 @@ pub(super) fn fixed(
 
 /// The smallest file of at most 256 colours that reaches `target`, if there is one.
 pub(super) fn search(frames: &mut dyn Frames, task: &Moving<'_>, target: f64, run: Run<'_>) -> Result<Option<Found>> {
-    let histogram = histogram(&mut Clips::whole(frames, task.count), run)?;
-    let Some(best) = choose(frames, &histogram, task, target, run)? else { return Ok(None) };
+    let histogram = histogram(&mut Clip::whole(frames, task.count), run)?;
+    let mut palettes = Palettes::new(&histogram);
+    let Some(best) = choose(frames, &mut palettes, task, target, run)? else { return Ok(None) };
     run.control.stage(Stage::Encode, 0.6);
-    finish(frames, &histogram, task, best, target, run)
+    finish(frames, &mut palettes, task, best, target, run)
 }
 
 fn choose(
     frames: &mut dyn Frames,
-    histogram: &Histogram,
+    palettes: &mut Palettes<'_>,
     task: &Moving<'_>,
     target: f64,
     run: Run<'_>,
 ) -> Result<Option<Choice>> {
-    let mut clips = Clips::new(frames, task.count);
+    let mut clips = sample(frames, task.count);
     let count = clips.count;
     let viewed = Viewed::new(&mut clips, count, SHOTS, run)?;
-    let mut trials = Trials { clips, viewed, histogram, task, target, run };
+    let mut trials = Trials { clips, viewed, palettes, task, target, run };
     trials.best()
 }
 
@@ -97,15 +122,15 @@ fn choose(
 /// much.
 fn finish(
     frames: &mut dyn Frames,
-    histogram: &Histogram,
+    palettes: &mut Palettes<'_>,
     task: &Moving<'_>,
     mut choice: Choice,
     target: f64,
     run: Run<'_>,
 ) -> Result<Option<Found>> {
-    let mut whole = Clips::whole(frames, task.count);
+    let mut whole = Clip::whole(frames, task.count);
     for _ in 0..=CORRECTIONS {
-        let palette = faithful(histogram, choice.size, run)?;
+        let palette = palettes.of(choice.size, run)?;
         let mut drawn = drawn(&mut whole, &palette, (choice.how, still(choice.how)));
         let scores = drawn.scores(run)?;
         if scores.overall() >= target {
@@ -123,16 +148,16 @@ fn finish(
     Ok(None)
 }
 
-struct Trials<'a> {
-    clips: Clips<'a>,
+struct Trials<'a, 'h> {
+    clips: Clip<'a>,
     viewed: Viewed,
-    histogram: &'a Histogram,
+    palettes: &'a mut Palettes<'h>,
     task: &'a Moving<'a>,
     target: f64,
     run: Run<'a>,
 }
 
-impl Trials<'_> {
+impl Trials<'_, '_> {
     /// For each way of dithering the smallest palette that will do, and a larger one whose surplus of fidelity is spent on
     /// repetition; the fewest bytes of all.
     fn best(&mut self) -> Result<Option<Choice>> {
@@ -164,7 +189,7 @@ impl Trials<'_> {
         let (mut low, mut high) = (0, SIZES.len());
         while low < high {
             let middle = usize::midpoint(low, high);
-            let palette = faithful(self.histogram, SIZES[middle], self.run)?;
+            let palette = self.palettes.of(SIZES[middle], self.run)?;
             let reached = self.score(&palette, Remap { dither, tolerance: 0.0 })? >= self.target;
             (low, high) = if reached { (low, middle) } else { (middle + 1, high) };
         }
@@ -184,7 +209,7 @@ impl Trials<'_> {
             step: MOST_TOLERANCE / 256.0,
             trials: 4,
         };
-        let palette = faithful(self.histogram, size, self.run)?;
+        let palette = self.palettes.of(size, self.run)?;
         let how = |knob: f64| Remap { dither, tolerance: (MOST_TOLERANCE - knob) as f32 };
         let found = solve(aim, |knob| Ok(Trial { knob, score: self.score(&palette, how(knob))?, file: () }))?;
         if found.score < self.target {

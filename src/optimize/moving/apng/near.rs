@@ -2,13 +2,13 @@
 
 use super::{
     EFFORT, Moving, Optimised, done, encoded,
-    sample::{Clips, Draw, Drawn},
+    sample::{Draw, Drawn, sample},
 };
 use crate::{
     control::Run,
     error::Result,
     optimize::{
-        moving::Viewed,
+        moving::{Viewed, clip::Clip},
         png::near,
         search::{Aim, Trial, solve},
     },
@@ -72,7 +72,7 @@ pub(super) fn search(
 ) -> Result<Option<Optimised>> {
     let aim =
         Aim { target, slack: 0.5, low: 0.0, high: MOST - 1.0, first: MOST - 6.0, slope: 2.0, step: 1.0, trials: 6 };
-    let mut clips = Clips::new(frames, task.count);
+    let mut clips = sample(frames, task.count);
     let count = clips.count;
     let viewed = Viewed::new(&mut clips, count, SHOTS, run)?;
     let found = solve(aim, |knob| {
@@ -81,7 +81,7 @@ pub(super) fn search(
         let scores = viewed.score(&mut drawn, run)?;
         Ok(Trial { knob, score: scores.overall(), file: () })
     })?;
-    let mut whole = Clips::whole(frames, task.count);
+    let mut whole = Clip::whole(frames, task.count);
     let mut step = MOST - found.knob.round();
     for _ in 0..=CORRECTIONS {
         if step <= 1.0 {

@@ -5,7 +5,7 @@ use crate::{
     error::Result,
     optimize::{
         metric::Reference,
-        moving::Scores,
+        moving::{Scores, clip::Clip},
         palette::{Palette, Remap, Sequence},
     },
     picture::{Channels, Depth, Frame, Frames, Layout, Picture, Plays},
@@ -34,63 +34,17 @@ impl Draw for Sequence<'_> {
     }
 }
 
-/// Clips of an animation: of every so many frames the first few.
-pub(super) struct Clips<'a> {
-    frames: &'a mut dyn Frames,
-    index: u32,
-    period: u32,
-    taken: u32,
-    /// Frames that are taken of `count`.
-    pub(super) count: u32,
-}
-
-impl<'a> Clips<'a> {
-    /// Of `count` frames.
-    pub(super) fn new(frames: &'a mut dyn Frames, count: u32) -> Self {
-        let fit = (MOST_PIXELS / frames.layout().pixels().max(1)).max(2).min(count.into()) as u32;
-        let taken = if fit >= count { count } else { fit.min(RUN) };
-        let clips = (fit / taken.max(1)).max(1);
-        let period = (count / clips).max(taken);
-        Self { frames, index: 0, period, taken, count: clips * taken }
-    }
-
-    /// All of them.
-    pub(super) fn whole(frames: &'a mut dyn Frames, count: u32) -> Self {
-        Self { frames, index: 0, period: count, taken: count, count }
-    }
-}
-
-impl Frames for Clips<'_> {
-    fn layout(&self) -> Layout {
-        self.frames.layout()
-    }
-
-    fn plays(&self) -> Plays {
-        self.frames.plays()
-    }
-
-    fn next(&mut self, run: Run<'_>) -> Result<Option<Frame<'_>>> {
-        while self.index % self.period >= self.taken {
-            self.index += 1;
-            if self.frames.next(run)?.is_none() {
-                return Ok(None);
-            }
-        }
-        self.index += 1;
-        let Some(Frame { picture, delay }) = self.frames.next(run)? else { return Ok(None) };
-        let picture = if picture.eight().is_some() { picture } else { picture.into_owned().into_eight().into() };
-        Ok(Some(Frame { picture, delay }))
-    }
-
-    fn restart(&mut self) -> Result<()> {
-        self.index = 0;
-        self.frames.restart()
-    }
+/// A sample of an animation: clips spread over it.
+pub(super) fn sample(frames: &mut dyn Frames, count: u32) -> Clip<'_> {
+    let fit = (MOST_PIXELS / frames.layout().pixels().max(1)).max(2).min(count.into()) as u32;
+    let taken = if fit >= count { count } else { fit.min(RUN) };
+    let clips = (fit / taken.max(1)).max(1);
+    Clip::periodic(frames, count, taken, (count / clips).max(taken).max(1))
 }
 
 /// Frames as drawn.
 pub(super) struct Drawn<'a, 'f, D> {
-    pub(super) frames: &'a mut Clips<'f>,
+    pub(super) frames: &'a mut Clip<'f>,
     pub(super) draw: D,
 }
 
@@ -136,7 +90,7 @@ impl<D: Draw> Drawn<'_, '_, D> {
 
 /// Draws with one palette.
 pub(super) fn drawn<'a, 'f>(
-    frames: &'a mut Clips<'f>,
+    frames: &'a mut Clip<'f>,
     palette: &'a Palette,
     (how, still): (Remap, f32),
 ) -> Drawn<'a, 'f, Sequence<'a>> {
