@@ -22,6 +22,8 @@ const SEEN: u8 = 12;
 /// The canvas as a reader of the file composes it.
 pub(super) struct Shown {
     canvas: Vec<Pixel>,
+    /// What was wanted of the last frame.
+    meant: Vec<Pixel>,
     width: usize,
     /// Blocks that are off and are to be drawn once more; row by row.
     off: Vec<bool>,
@@ -30,7 +32,8 @@ pub(super) struct Shown {
 impl Shown {
     pub(super) fn new(width: usize, height: usize) -> Self {
         let blocks = width.div_ceil(BLOCK) * height.div_ceil(BLOCK);
-        Self { canvas: vec![NOTHING; width * height], width, off: vec![false; blocks] }
+        let empty = || vec![NOTHING; width * height];
+        Self { canvas: empty(), meant: empty(), width, off: vec![false; blocks] }
     }
 
     /// Draws a frame as readers do.
@@ -47,8 +50,8 @@ impl Shown {
     }
 
     /// Makes `base` what the next frame is compared with: what was `wanted`, but for plain blocks drawn just now that came out
-    /// visibly different, as they do beside what moves. Each is drawn once more, when what moved is gone; not again and again,
-    /// if it stays beside them. Returns whether there are any.
+    /// visibly different, as they do beside what moves. Each is drawn once more, when what moved is gone; not again and again
+    /// if it stays beside them and they stay as they are. Returns whether there are any.
     pub(super) fn rebase(&mut self, base: &mut [Pixel], wanted: &[Pixel]) -> bool {
         let (width, height) = (self.width, wanted.len() / self.width);
         let mut blocks = self.off.iter_mut();
@@ -56,13 +59,16 @@ impl Shown {
             for (x, off) in (0..width).step_by(BLOCK).zip(&mut blocks) {
                 let end = width.min(x + BLOCK);
                 let rows = (y..height.min(y + BLOCK)).map(|y| y * width + x..y * width + end);
-                let again = std::mem::take(off);
-                let drawn = rows.clone().any(|row| base[row.clone()] != wanted[row]);
-                *off = drawn && !again && is_off(rows.clone().map(|row| (&self.canvas[row.clone()], &wanted[row])));
+                let differs = |canvas: &[Pixel]| rows.clone().any(|row| canvas[row.clone()] != wanted[row]);
+                let again = std::mem::take(off) && !differs(&self.meant);
+                *off = differs(base)
+                    && !again
+                    && is_off(rows.clone().map(|row| (&self.canvas[row.clone()], &wanted[row])));
                 let kept = if *off { &self.canvas } else { wanted };
                 rows.for_each(|row| base[row.clone()].copy_from_slice(&kept[row]));
             }
         }
+        self.meant.copy_from_slice(wanted);
         self.off.contains(&true)
     }
 }
@@ -99,6 +105,17 @@ mod tests {
         assert_eq!(base, shown.canvas);
         assert!(!shown.rebase(&mut base, &wanted));
         assert_eq!(base, wanted, "it was drawn once more");
+    }
+
+    #[test]
+    fn a_block_that_is_to_be_another_may_be_drawn_once_more_again() {
+        let mut shown = Shown::new(WIDTH, BLOCK);
+        let mut base = gray(0);
+        shown.canvas = gray(150);
+        for value in [100, 101, 102] {
+            assert!(shown.rebase(&mut base, &gray(value)), "{value}");
+        }
+        assert!(!shown.rebase(&mut base, &gray(102)));
     }
 
     #[test]
