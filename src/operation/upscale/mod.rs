@@ -70,7 +70,7 @@ impl Operation for Upscale {
     }
 
     /// # Errors
-    /// [`Error::Limit`] if a side does not fit 32 bits.
+    /// [`Error::Limit`](crate::Error::Limit) if a side does not fit 32 bits.
     fn layout(&self, input: Layout) -> Result<Layout> {
         input.enlarged(self.factor)
     }
