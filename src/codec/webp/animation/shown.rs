@@ -1,10 +1,6 @@
 //! What a viewer sees of frames coded with loss: fringes of what moved away, which are to go with the next frame.
 
-use super::{
-    patch::Coded,
-    player::over,
-    sequence::{BLOCK, Range},
-};
+use super::{patch::Coded, player::over, sequence::BLOCK};
 use crate::{
     codec::{
         sequence::{Area, NOTHING, Pixel},
@@ -81,6 +77,32 @@ fn is_off<'p>(rows: impl Iterator<Item = (&'p [Pixel], &'p [Pixel])>) -> bool {
         most = shown.iter().zip(wanted).fold(most, |most, (shown, wanted)| most.max(shown.abs_diff(*wanted)));
     }
     range.low[3] == u8::MAX && range.width() <= PLAIN && most > SEEN + range.width() / 2
+}
+
+/// What the samples of a block range over.
+#[derive(Debug, Clone, Copy)]
+struct Range {
+    low: Pixel,
+    high: Pixel,
+}
+
+impl Default for Range {
+    fn default() -> Self {
+        Self { low: [u8::MAX; 4], high: [u8::MIN; 4] }
+    }
+}
+
+impl Range {
+    fn add(&mut self, pixel: &Pixel) {
+        for (at, &sample) in pixel.iter().enumerate() {
+            (self.low[at], self.high[at]) = (self.low[at].min(sample), self.high[at].max(sample));
+        }
+    }
+
+    /// Of the channel that ranges most.
+    fn width(&self) -> u8 {
+        self.low.iter().zip(self.high).fold(0, |most, (low, high)| most.max(high - low))
+    }
 }
 
 #[cfg(test)]
