@@ -141,7 +141,7 @@ fn drawn(samples: &[u16], layout: Layout, coded: f32, run: Run<'_>) -> Result<f3
 }
 
 /// 0 up to the first, 1 from the second on.
-fn slope(value: f32, (from, to): (f32, f32)) -> f32 {
+pub(super) fn slope(value: f32, (from, to): (f32, f32)) -> f32 {
     ((value - from) / (to - from)).clamp(0.0, 1.0)
 }
 

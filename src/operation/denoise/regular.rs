@@ -6,6 +6,7 @@
 //! halftone and a zone plate its median is 0.59 to 0.69. With JPEG of quality 40 or 10 it reaches 0.40 and 0.81, but there is
 //! little to remove there: variances of about 30.
 
+use super::level::slope;
 use crate::{control::Run, error::Result, picture::Layout};
 
 /// Side of the tiles, in pixels.
@@ -17,11 +18,11 @@ const FARTHEST: usize = 8;
 /// Places nearer than this, across and down, are not compared: there noise that went through a camera or JPEG is alike.
 const NEAREST: usize = 3;
 /// The autocorrelation from which a pattern is suspected, and that from which it is sure.
-const ALIKE: [f32; 2] = [0.35, 0.5];
+const ALIKE: (f32, f32) = (0.35, 0.5);
 /// Variances, in squared steps of 255, below which all may be removed, and above which a pattern stays.
-const STRONG: [f32; 2] = [40.0, 100.0];
+const STRONG: (f32, f32) = (40.0, 100.0);
 /// Variances up to which there may be noise, and from which there is none.
-const NOISE: [f32; 2] = [3000.0, 4500.0];
+const NOISE: (f32, f32) = (3000.0, 4500.0);
 
 /// Which share of what the network removes may go.
 pub(super) struct Removable {
@@ -85,15 +86,11 @@ fn share(removed: &mut [i32], width: usize) -> f32 {
     let mean = removed.iter().sum::<i32>() / removed.len() as i32;
     removed.iter_mut().for_each(|value| *value -= mean);
     let variance = removed.iter().map(|value| value * value).sum::<i32>() as f32 / removed.len() as f32;
-    if variance <= STRONG[0] {
+    if variance <= STRONG.0 {
         return 1.0;
     }
-    let regular = ramp(variance, STRONG) * ramp(autocorrelation(removed, width) / variance, ALIKE);
-    (1.0 - ramp(variance, NOISE)) * (1.0 - regular)
-}
-
-fn ramp(value: f32, [from, to]: [f32; 2]) -> f32 {
-    ((value - from) / (to - from)).clamp(0.0, 1.0)
+    let regular = slope(variance, STRONG) * slope(autocorrelation(removed, width) / variance, ALIKE);
+    (1.0 - slope(variance, NOISE)) * (1.0 - regular)
 }
 
 /// The greatest mean product with what lies some pixels farther on.

@@ -41,8 +41,8 @@ const LARGEST: [f32; 2] = [1_500_000.0, 400_000.0];
 const SHARE: [f32; 2] = [1.0, 0.5];
 /// Pixels that smaller pictures are enlarged to, at most twice as wide, upright and turned.
 const SMALLEST: [f32; 2] = [330_000.0, 130_000.0];
-/// How many pixels the canvas of a turned picture may have for each of these. Those of long strips would have many more, which are
-/// reduced instead.
+/// How many pixels the canvas of a turned picture may have for each of these. Those of long strips would have many more, and
+/// are reduced instead.
 const CANVAS: f32 = 2.5;
 /// From one size to the next.
 const SCALE: f32 = 0.85;

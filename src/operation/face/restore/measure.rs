@@ -18,10 +18,10 @@ const FLAT: usize = 5;
 /// Below it all frequencies of a block are but rounding.
 const LEAST: f32 = 0.01;
 
-/// Standard deviation of noise by frequency, in the units of the field: of what is seen in the blocks that have least, but not nothing, at
-/// low frequencies, where pictures have most (N. Ponomarenko, V. Lukin, M. Zriakhov, A. Kaarna and J. Astola, *An Automatic
-/// Approach to Lossy Compression of AVIRIS Images*, IGARSS 2007). What is found there below `floor` is taken for skin, and all
-/// of it from twice that on for noise.
+/// Standard deviation of noise by frequency, in the units of the field: of what is seen in the blocks that have least, but not
+/// nothing, at low frequencies, where pictures have most (N. Ponomarenko, V. Lukin, M. Zriakhov, A. Kaarna and J. Astola, *An
+/// Automatic Approach to Lossy Compression of AVIRIS Images*, IGARSS 2007). What is found there below `floor` is taken for
+/// skin, and all of it from twice that on for noise.
 pub(super) fn noise(field: &Field, floor: f32, run: Run<'_>) -> Result<Block> {
     let mut blocks = Vec::new();
     for y in (0..field.height.saturating_sub(7)).step_by(STEP) {
