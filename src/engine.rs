@@ -67,7 +67,7 @@ impl Engine {
         &self.limits
     }
 
-    /// With other codecs.
+    /// With other codecs; those of [`with_fonts`](Self::with_fonts) are among what they replace.
     #[must_use]
     pub fn with_codecs(self, codecs: Codecs) -> Self {
         Self { codecs, ..self }
@@ -79,7 +79,8 @@ impl Engine {
         Self { models, ..self }
     }
 
-    /// With fonts for the text of SVG; without any it is not drawn.
+    /// With fonts for the text of SVG; without any it is not drawn. Puts a codec with them in the place of that of SVG, so
+    /// it comes behind [`with_codecs`](Self::with_codecs).
     #[cfg(feature = "svg")]
     #[must_use]
     pub fn with_fonts(mut self, fonts: Fonts) -> Self {

@@ -100,6 +100,13 @@ impl Limits {
         within("result pixels", u64::from(width) * u64::from(height), self.result_pixels)
     }
 
+    /// Checks a picture of `width` x `height` that is drawn for a result to be cut of it.
+    pub fn check_drawn(&self, width: u32, height: u32) -> Result<()> {
+        within("drawn width in pixels", width.into(), self.side_px.into())?;
+        within("drawn height in pixels", height.into(), self.side_px.into())?;
+        within("drawn pixels", u64::from(width) * u64::from(height), self.result_pixels)
+    }
+
     /// Checks a result of `frames` frames of so many pixels.
     pub fn check_result_frames(&self, pixels: u64, frames: u32) -> Result<()> {
         within("result pixels over all frames", pixels.saturating_mul(frames.into()), self.animation_pixels)

@@ -98,8 +98,10 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, models: &Mod
     let pixels_only_encoded = resize.is_none() && enhanced.is_none() && format == info.format;
     let mut decode = DecodeOptions::default();
     if drawn {
+        let result = resize.map_or(Ok(layout), |resize| resize.layout(layout))?;
+        run.limits.check_result(result.width, result.height)?;
         let (width, height) = resize.map_or(Ok((width, height)), |resize| resize.draw_exactly(width, height))?;
-        run.limits.check_result(width, height)?;
+        run.limits.check_drawn(width, height)?;
         decode.exactly = Some((width, height));
     }
     let (across, down) = decode.exactly.unwrap_or((info.width, info.height));
@@ -221,14 +223,15 @@ fn plan_vector(request: &Request, info: &Info, run: Run<'_>) -> Result<Plan> {
 /// What parses but has no implementation is refused, never skipped; so is work on pixels for a result without.
 fn refuse_what_is_not_there(request: &Request, format: Format) -> Result<()> {
     use request::Gravity as Asked;
-    let gravity = request.resize.as_ref().map(|resize| resize.gravity).filter(|_| format == Format::Svg);
+    let vector = format == Format::Svg;
+    let gravity = request.resize.as_ref().filter(|resize| vector && crops(resize)).map(|resize| resize.gravity);
     let asked = [
         (r#"the gravity "face""#, gravity == Some(Asked::Face)),
         (r#"the gravity "faces""#, gravity == Some(Asked::Faces)),
-        ("denoise", request.denoise.is_some() && format == Format::Svg),
-        ("light", request.light.is_some() && format == Format::Svg),
-        ("tone", request.tone.is_some() && format == Format::Svg),
-        ("face", request.face.is_some() && (format == Format::Svg || !CAN_LOOK)),
+        ("denoise", vector && request.denoise.is_some_and(|denoise| denoise.strength > 0)),
+        ("light", vector && request.light.is_some_and(|light| light.strength > 0)),
+        ("tone", vector && request.tone.is_some_and(|tone| tone != request::Tone::default())),
+        ("face", (vector || !CAN_LOOK) && request.face.is_some_and(|face| face.strength > 0)),
     ];
     if let Some((name, _)) = asked.into_iter().find(|(_, asked)| *asked) {
         return Err(Error::unsupported(match format {
@@ -304,10 +307,15 @@ fn resize(asked: &request::Resize, drawn: bool) -> Result<Resize> {
             ResizeMode::Fill => Fit::Stretch,
             ResizeMode::Pad => Fit::Pad,
         },
-        gravity: gravity(asked.gravity)?,
+        // Elsewhere nothing is cropped.
+        gravity: if crops(asked) { gravity(asked.gravity)? } else { Gravity::Fixed(Anchor::Middle, Anchor::Middle) },
         enlarge: asked.upscale || drawn,
         background: asked.background.map_or([0; 4], |background| background.0),
     })
+}
+
+fn crops(asked: &request::Resize) -> bool {
+    asked.mode == ResizeMode::Fit
 }
 
 fn gravity(asked: request::Gravity) -> Result<Gravity> {

@@ -134,6 +134,17 @@ fn work_on_pixels_needs_a_raster_format() {
 }
 
 #[test]
+fn what_would_change_nothing_is_not_refused_of_a_drawing() {
+    for json in [
+        r#"{"denoise":{"strength":0},"light":{"strength":0},"face":{"strength":0}}"#,
+        r#"{"tone":{"exposure":0}}"#,
+        r#"{"resize":{"width":40,"gravity":"face"}}"#,
+    ] {
+        assert!(process(DRAWING.as_bytes(), json).is_ok(), "{json}");
+    }
+}
+
+#[test]
 fn a_gzipped_drawing_comes_back_gzipped() {
     let mut packer = libdeflater::Compressor::new(libdeflater::CompressionLvl::default());
     let mut gz = vec![0; packer.gzip_compress_bound(DRAWING.len())];

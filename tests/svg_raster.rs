@@ -92,6 +92,11 @@ fn a_document_larger_than_any_source_may_be_is_drawn_small_but_not_large() {
     assert_eq!(pixel(&png(huge, r#", "resize": {"width": 5}"#), 2, 2), RED);
     let error = attempt(huge.as_bytes(), r#"{"output": {"format": "png"}}"#).unwrap_err();
     assert_eq!(error.to_string(), "result width in pixels is 9000000, the limit is 16383");
+    // Drawn whole to be cropped.
+    let wide = "<svg xmlns='http://www.w3.org/2000/svg' width='1000' height='50'/>";
+    let cropped = r#"{"output":{"format":"png"},"resize":{"width":1000,"height":1000,"mode":"fit"}}"#;
+    let error = attempt(wide.as_bytes(), cropped).unwrap_err();
+    assert_eq!(error.to_string(), "drawn width in pixels is 20000, the limit is 16383");
 }
 
 #[test]

@@ -14,6 +14,9 @@ pub struct Flatten {
     pub ground: [u8; 3],
 }
 
+/// Pixels between two questions whether to go on.
+const BLOCK: usize = 1 << 19;
+
 impl Flatten {
     fn channels(&self, from: Channels) -> Channels {
         let [r, g, b] = self.ground;
@@ -40,13 +43,12 @@ impl Apply for Flatten {
         if !picture.channels().has_alpha() {
             return Ok(picture);
         }
-        run.check()?;
         let to = self.channels(picture.channels());
         let picture = picture.into_channels(if to == Channels::Gray { Channels::GrayAlpha } else { Channels::Rgba });
         let samples = match picture.samples() {
-            Samples::Eight(samples) => Samples::Eight(over(samples, to.count(), |c| self.ground[c].into(), 255)),
+            Samples::Eight(samples) => Samples::Eight(over(samples, to.count(), |c| self.ground[c].into(), 255, run)?),
             Samples::Sixteen(samples) => {
-                Samples::Sixteen(over(samples, to.count(), |c| u64::from(self.ground[c]) * 257, 65_535))
+                Samples::Sixteen(over(samples, to.count(), |c| u64::from(self.ground[c]) * 257, 65_535, run)?)
             }
         };
         Picture::new(picture.width(), picture.height(), to, samples)
@@ -59,16 +61,20 @@ fn over<T: Copy + Into<u64> + TryFrom<u64>>(
     colours: usize,
     ground: impl Fn(usize) -> u64,
     full: u64,
-) -> Vec<T> {
+    run: Run<'_>,
+) -> Result<Vec<T>> {
     let mut out = Vec::with_capacity(samples.len() / (colours + 1) * colours);
-    for pixel in samples.chunks_exact(colours + 1) {
-        let alpha: u64 = pixel[colours].into();
-        for (index, &sample) in pixel[..colours].iter().enumerate() {
-            let mixed = (sample.into() * alpha + ground(index) * (full - alpha) + full / 2) / full;
-            out.push(T::try_from(mixed).unwrap_or(sample));
+    for block in samples.chunks(BLOCK * (colours + 1)) {
+        run.check()?;
+        for pixel in block.chunks_exact(colours + 1) {
+            let alpha: u64 = pixel[colours].into();
+            for (index, &sample) in pixel[..colours].iter().enumerate() {
+                let mixed = (sample.into() * alpha + ground(index) * (full - alpha) + full / 2) / full;
+                out.push(T::try_from(mixed).unwrap_or(sample));
+            }
         }
     }
-    out
+    Ok(out)
 }
 
 #[cfg(test)]

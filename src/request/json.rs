@@ -189,7 +189,11 @@ impl<'de> Visitor<'de> for Reading {
         Ok(Json::Number(number.into()))
     }
 
+    /// `-0` comes here, too, although it is an integer.
     fn visit_f64<E>(self, number: f64) -> Result<Json, E> {
+        if number.to_bits() == (-0f64).to_bits() {
+            return Ok(Json::Number(0.into()));
+        }
         Ok(Number::from_f64(number).map_or(Json::Null, Json::Number))
     }
 
@@ -221,6 +225,12 @@ impl<'de> Visitor<'de> for Reading {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn zero_is_an_integer_with_and_without_a_sign() {
+        assert_eq!(Json::parse(b"[-0,0]").unwrap(), Json::parse(b"[0,0]").unwrap());
+        assert_eq!(Json::parse(b"-0").unwrap().integer(), Some(0));
+    }
 
     #[test]
     fn text_comes_back_as_written_with_its_order_and_repeated_keys() {

@@ -2,7 +2,9 @@
 
 use super::geometry::Placement;
 use crate::{
+    control::Run,
     error::Result,
+    operation::field::checked,
     picture::{Channels, Depth, Layout, Picture, Samples},
 };
 
@@ -19,27 +21,38 @@ pub(super) fn padded_channels(channels: Channels, background: [u8; 4]) -> Channe
 }
 
 /// The region of `picture`, which must not be scaled.
-pub(super) fn cropped(picture: Picture, placement: &Placement) -> Result<Picture> {
+pub(super) fn cropped(picture: Picture, placement: &Placement, run: Run<'_>) -> Result<Picture> {
     let (layout, (width, height)) = (picture.layout(), placement.scaled);
     if (width, height) == (layout.width, layout.height) {
         return Ok(picture);
     }
     let (left, top) = (placement.region.left as usize, placement.region.top as usize);
     let samples = match picture.samples() {
-        Samples::Eight(samples) => Samples::Eight(cut(samples, layout, left, top, width, height)),
-        Samples::Sixteen(samples) => Samples::Sixteen(cut(samples, layout, left, top, width, height)),
+        Samples::Eight(samples) => Samples::Eight(cut(samples, layout, (left, top), (width, height), run)?),
+        Samples::Sixteen(samples) => Samples::Sixteen(cut(samples, layout, (left, top), (width, height), run)?),
     };
     Picture::new(width, height, layout.channels, samples)
 }
 
-fn cut<T: Copy>(samples: &[T], layout: Layout, left: usize, top: usize, width: u32, height: u32) -> Vec<T> {
+fn cut<T: Copy>(
+    samples: &[T],
+    layout: Layout,
+    (left, top): (usize, usize),
+    (width, height): (u32, u32),
+    run: Run<'_>,
+) -> Result<Vec<T>> {
     let count = layout.channels.count();
-    let rows = samples.chunks_exact(layout.row_samples()).skip(top).take(height as usize);
-    rows.flat_map(|row| &row[left * count..][..width as usize * count]).copied().collect()
+    let length = width as usize * count;
+    let mut out = Vec::with_capacity(length * height as usize);
+    for (y, row) in samples.chunks_exact(layout.row_samples()).skip(top).take(height as usize).enumerate() {
+        checked(y, run)?;
+        out.extend_from_slice(&row[left * count..][..length]);
+    }
+    Ok(out)
 }
 
 /// `picture` put on its canvas, the rest filled with `background`.
-pub(super) fn padded(picture: Picture, placement: &Placement, background: [u8; 4]) -> Result<Picture> {
+pub(super) fn padded(picture: Picture, placement: &Placement, background: [u8; 4], run: Run<'_>) -> Result<Picture> {
     let channels = padded_channels(picture.channels(), background);
     let picture = picture.into_channels(channels);
     let (layout, (width, height)) = (picture.layout(), placement.canvas);
@@ -47,9 +60,9 @@ pub(super) fn padded(picture: Picture, placement: &Placement, background: [u8; 4
     let samples = match picture.samples() {
         Samples::Eight(samples) => {
             let fill: Vec<u8> = fill.iter().map(|&sample| sample as u8).collect();
-            Samples::Eight(put(samples, layout, &fill, placement))
+            Samples::Eight(put(samples, layout, &fill, placement, run)?)
         }
-        Samples::Sixteen(samples) => Samples::Sixteen(put(samples, layout, &fill, placement)),
+        Samples::Sixteen(samples) => Samples::Sixteen(put(samples, layout, &fill, placement, run)?),
     };
     Picture::new(width, height, layout.channels, samples)
 }
@@ -66,13 +79,14 @@ fn fill(layout: Layout, [r, g, b, a]: [u8; 4]) -> Vec<u16> {
     pixel.iter().map(|&sample| u16::from(sample) * unit).collect()
 }
 
-fn put<T: Copy>(samples: &[T], layout: Layout, fill: &[T], placement: &Placement) -> Vec<T> {
+fn put<T: Copy>(samples: &[T], layout: Layout, fill: &[T], placement: &Placement, run: Run<'_>) -> Result<Vec<T>> {
     let count = layout.channels.count();
     let (width, height) = (placement.canvas.0 as usize, placement.canvas.1 as usize);
     let mut out = fill.repeat(width * height);
     let targets = out.chunks_exact_mut(width * count).skip(placement.at.1 as usize);
-    for (target, row) in targets.zip(samples.chunks_exact(layout.row_samples())) {
+    for (y, (target, row)) in targets.zip(samples.chunks_exact(layout.row_samples())).enumerate() {
+        checked(y, run)?;
         target[placement.at.0 as usize * count..][..row.len()].copy_from_slice(row);
     }
-    out
+    Ok(out)
 }

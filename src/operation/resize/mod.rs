@@ -153,9 +153,11 @@ impl Resize {
     pub fn settled(self, width: u32, height: u32) -> Result<Self> {
         let placement = Placement::new(&self, width, height)?;
         let (width, height) = (Some(placement.canvas.0), Some(placement.canvas.1));
-        Ok(match self.fit {
-            Fit::Inside => Self { width, height, fit: Fit::Stretch, enlarge: true, ..self },
-            Fit::Cover | Fit::Stretch | Fit::Pad => Self { width, height, ..self },
+        // Where nothing is left to pad, a rounded side of a reduced source would leave a line of background.
+        let fills = self.fit == Fit::Inside || self.fit == Fit::Pad && !placement.is_padded();
+        Ok(match fills {
+            true => Self { width, height, fit: Fit::Stretch, enlarge: true, ..self },
+            false => Self { width, height, ..self },
         })
     }
 
@@ -253,11 +255,11 @@ impl Apply for Prepared {
             ));
         }
         let picture = match self.placement.is_unscaled() {
-            true => canvas::cropped(picture, &self.placement)?,
+            true => canvas::cropped(picture, &self.placement, run)?,
             false => linear::resampled(&picture, &self.placement, run)?,
         };
         match self.placement.is_padded() {
-            true => canvas::padded(picture, &self.placement, self.background),
+            true => canvas::padded(picture, &self.placement, self.background, run),
             false => Ok(picture),
         }
     }

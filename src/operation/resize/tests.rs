@@ -215,6 +215,18 @@ fn a_settled_resize_of_a_reduced_source_has_the_planned_size() {
 }
 
 #[test]
+fn a_settled_pad_of_a_reduced_source_is_padded_where_the_full_one_is() {
+    let gray = |width, height| Layout { width, height, channels: Channels::Gray, depth: Depth::Eight };
+    for (width, height, full, reduced) in [(600, 400, (4000, 2667), (1500, 1001)), (300, 200, (3000, 2001), (750, 501))]
+    {
+        let settled = to(width, height, Fit::Pad).settled(full.0, full.1).unwrap();
+        assert_eq!(settled.layout(gray(reduced.0, reduced.1)).unwrap(), gray(width, height));
+    }
+    let padded = to(600, 600, Fit::Pad).settled(4000, 2667).unwrap();
+    assert_eq!(padded.layout(gray(1500, 1001)).unwrap().channels, Channels::GrayAlpha);
+}
+
+#[test]
 fn a_cancelled_run_ends_with_an_error() {
     let (limits, watch) = (Limits::default(), Watch::default());
     let run = Run { limits: &limits, control: &watch };
