@@ -97,3 +97,26 @@ def grey_jpeg(picture, quality):
     stored = io.BytesIO()
     Image.fromarray(picture[..., 0]).save(stored, "JPEG", quality=int(quality))
     return np.repeat(np.asarray(Image.open(stored))[..., None], 3, 2)
+
+
+def softened(picture, spread):
+    return np.asarray(Image.fromarray(picture).filter(ImageFilter.GaussianBlur(spread)))
+
+
+def spoilt(picture, random):
+    """Blurred by 0.4 to 2.2 pixels or enlarged (eight and one in ten), then white noise of sigma 0 to 25 (eight in ten), then JPEG of
+    quality 25 to 95 (eight in ten). One in ten is grey."""
+    if random.random() < 0.1:
+        picture = np.repeat(np.asarray(Image.fromarray(picture).convert("L"))[..., None], 3, 2)
+    kind = random.random()
+    if kind < 0.8:
+        picture = softened(picture, random.uniform(0.4, 2.2))
+    elif kind < 0.9:
+        image = Image.fromarray(picture)
+        small = [int(side / random.uniform(1.2, 2)) for side in image.size]
+        picture = np.asarray(image.resize(small, FILTERS[random.integers(4)]).resize(image.size, Image.BICUBIC))
+    if random.random() < 0.8:
+        picture = rounded(picture + random.normal(0, random.uniform(0, 25), picture.shape))
+    if random.random() < 0.8:
+        picture = jpeg(picture, 25 + 70 * random.random(), random)
+    return picture

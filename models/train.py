@@ -27,6 +27,7 @@ TASKS = {
     "clean4": ({"unshuffle": 1, "scale": 4, "width": 32, "blocks": 5}, 192),
     "photo4": ({"unshuffle": 1, "scale": 4, "width": 32, "blocks": 5}, 192),
     "denoise": ({"unshuffle": 2, "scale": 2, "width": 64, "blocks": 4}, 96),
+    "face": ({"unshuffle": 2, "scale": 2, "width": 32, "blocks": 5}, 96),
 }
 
 
@@ -34,6 +35,8 @@ def pair(task, original, random):
     """What the network sees, and what it should say."""
     if task == "denoise":
         return degrade.noisy(original, random)
+    if task == "face":
+        return degrade.spoilt(original, random), original
     scale = TASKS[task][0]["scale"]
     if task.startswith("clean"):
         return degrade.reduced(original, scale), original
@@ -104,13 +107,19 @@ def judge(network, task, originals):
                 "jpeg10": degrade.jpeg(original, 10, random),
                 "clean": original,
             }
+        elif task == "face":
+            blurred = degrade.softened(original, 1.5)
+            noisy = degrade.rounded(blurred + random.normal(0, 15, original.shape))
+            seen = {"blur": blurred, "all": degrade.jpeg(noisy, 40, random), "clean": original}
         else:
             seen = {task: pair(task, original, random)[0]}
         wanted = tensor([original])
         for name, picture in seen.items():
             found = network(tensor([picture])).clamp(0, 1)
             found = (found * 255).round() / 255
-            if task != "denoise":
+            if task == "face":
+                sums.setdefault(name, []).append(100 - 100 * perceptual.lost(found, wanted).item())
+            elif task != "denoise":
                 scale = TASKS[task][0]["scale"]
                 bicubic = F.interpolate(tensor([picture]), scale_factor=scale, mode="bicubic").clamp(0, 1)
                 inner = (slice(None), slice(None), slice(scale, -scale), slice(scale, -scale))

@@ -1,4 +1,5 @@
-"""Makes a checkpoint for a larger scale of a file that ships: at first it enlarges as that does, and repeats pixels beyond."""
+"""Makes a checkpoint to start from of a file that ships: for a larger scale, of which it enlarges as that does at first and repeats
+pixels beyond; or for work at half resolution on pictures that keep their size."""
 
 import argparse
 import struct
@@ -36,14 +37,27 @@ def widened(network, scale):
     return wide
 
 
+def folded(network):
+    """Each weight of the head is shared out among the four pixels that a pixel unshuffle puts in one place."""
+    shape, state = {**network.shape, "unshuffle": 2}, network.state_dict()
+    state["head.weight"] = state["head.weight"].repeat_interleave(4, 1) / 4
+    # What it adds belongs to an enlarged picture: it begins with little of that.
+    state["tail.weight"], state["tail.bias"] = 0.3 * state["tail.weight"], 0 * state["tail.bias"]
+    folded = Network(**shape)
+    folded.load_state_dict(state)
+    return folded
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("file")
     options.add_argument("checkpoint")
     options.add_argument("--scale", type=int, default=4, help="a multiple of the file's")
+    options.add_argument("--half", action="store_true", help="of a file for twice: at half resolution instead")
     asked = options.parse_args()
-    wide = widened(read(asked.file), asked.scale)
-    torch.save({"shape": wide.shape, "mean": wide.state_dict(), "step": 0}, asked.checkpoint)
+    network = read(asked.file)
+    start = folded(network) if asked.half else widened(network, asked.scale)
+    torch.save({"shape": start.shape, "mean": start.state_dict(), "step": 0}, asked.checkpoint)
 
 
 if __name__ == "__main__":

@@ -65,12 +65,12 @@ impl Enhanced {
             .saturating_add(of(self.upscale.as_ref().map(|upscale| upscale.work(pixels))));
         limits.check_network(work)?;
         let light = self.light.as_mut().map(|light| &mut light.denoise);
-        let face = self.face.as_mut().and_then(Clearing::denoise);
-        for denoise in [light, face].into_iter().flatten() {
+        let face = self.face.as_mut().into_iter().flat_map(Clearing::networks);
+        for network in light.into_iter().chain(face) {
             let more =
-                denoise.as_ref().map_or(0, |model| pixels.saturating_mul(model.shape().work)).saturating_add(work);
+                network.as_ref().map_or(0, |model| pixels.saturating_mul(model.shape().work)).saturating_add(work);
             if more > limits.network_products {
-                *denoise = None;
+                *network = None;
             } else {
                 work = more;
             }
@@ -94,23 +94,24 @@ enum Restorer {
 
 impl Clearing {
     fn by(asked: request::Face, models: &Models) -> Self {
-        let own = || Restorer::Own(Classic { denoise: models.denoise.clone() });
+        let own = || Restorer::Own(Classic { denoise: models.denoise.clone(), restore: models.face_restore.clone() });
         Self { asked, by: models.face.clone().map_or_else(own, Restorer::Host) }
     }
 
     fn by_network(&self) -> bool {
         match &self.by {
             Restorer::Host(_) => true,
-            Restorer::Own(classic) => classic.denoise.is_some(),
+            Restorer::Own(classic) => classic.denoise.is_some() || classic.restore.is_some(),
         }
     }
 
-    /// The network that it may do without.
-    fn denoise(&mut self) -> Option<&mut Option<Arc<dyn Model>>> {
-        match &mut self.by {
+    /// The networks that it may do without.
+    fn networks(&mut self) -> impl Iterator<Item = &mut Option<Arc<dyn Model>>> {
+        let own = match &mut self.by {
             Restorer::Host(_) => None,
-            Restorer::Own(classic) => Some(&mut classic.denoise),
-        }
+            Restorer::Own(classic) => Some([&mut classic.denoise, &mut classic.restore]),
+        };
+        own.into_iter().flatten()
     }
 
     pub(super) fn restorer(self) -> Arc<dyn Restore> {

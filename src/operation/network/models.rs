@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::Model;
-#[cfg(any(feature = "denoise", feature = "upscale"))]
+#[cfg(any(feature = "denoise", feature = "face", feature = "upscale"))]
 use super::Residual;
 use crate::operation::Restore;
 
 /// The models of each task; without one the task is refused as unsupported, but for faces, whose restoration needs none. By
-/// default those of this build, with the features `denoise` and `upscale`; a host puts its own in their place.
+/// default those of this build, with the features `denoise`, `face` and `upscale`; a host puts its own in their place.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Models {
@@ -19,14 +19,16 @@ pub struct Models {
     /// Removes noise and JPEG artefacts. Its scale is 1.
     pub denoise: Option<Arc<dyn Model>>,
     /// Restores faces; a network does by [`RestoreByModel`](crate::operation::RestoreByModel). `None` is our own restoration,
-    /// [`Classic`](crate::operation::Classic), with `denoise`.
+    /// [`Classic`](crate::operation::Classic), with `denoise` and `face_restore`.
     pub face: Option<Arc<dyn Restore>>,
+    /// Makes faces sharp that were blurred, noisy and then stored by JPEG. Its scale is 1.
+    pub face_restore: Option<Arc<dyn Model>>,
 }
 
 impl Models {
     /// Without any network.
     pub fn none() -> Self {
-        Self { upscale_photo: Vec::new(), upscale_clean: Vec::new(), denoise: None, face: None }
+        Self { upscale_photo: Vec::new(), upscale_clean: Vec::new(), denoise: None, face: None, face_restore: None }
     }
 }
 
@@ -45,12 +47,16 @@ impl Default for Models {
         {
             models.denoise = shipped(include_bytes!("../../../assets/denoise.lpdy"));
         }
+        #[cfg(feature = "face")]
+        {
+            models.face_restore = shipped(include_bytes!("../../../assets/face.lpdy"));
+        }
         models
     }
 }
 
 /// A file of ours, which a test reads.
-#[cfg(any(feature = "denoise", feature = "upscale"))]
+#[cfg(any(feature = "denoise", feature = "face", feature = "upscale"))]
 fn shipped(file: &[u8]) -> Option<Arc<dyn Model>> {
     Residual::read(file).ok().map(|model| Arc::new(model) as _)
 }
@@ -67,5 +73,6 @@ mod tests {
         assert_eq!(scales(&models.upscale_photo), of(&[2, 4]));
         assert_eq!(scales(&models.upscale_clean), of(&[2, 4]));
         assert_eq!(models.denoise.map(|model| model.shape().scale), cfg!(feature = "denoise").then_some(1));
+        assert_eq!(models.face_restore.map(|model| model.shape().scale), cfg!(feature = "face").then_some(1));
     }
 }

@@ -55,6 +55,9 @@ pub trait Restore: Debug + Send + Sync {
 pub struct Classic {
     /// Takes noise and blocks out, where there are any; `None` leaves them to the filter of this crate. Of scale 1.
     pub denoise: Option<Arc<dyn Model>>,
+    /// Takes blur, noise and what JPEG has made of the two out at once, where all are there; `None` leaves them to one filter
+    /// after another. Of scale 1.
+    pub restore: Option<Arc<dyn Model>>,
 }
 
 /// The luminance table of JPEG (ITU-T T.81, K.1), turned as our frequencies are: what noise of blocks is like.
@@ -74,6 +77,10 @@ const BLOCKS: (f32, f32, f32) = (0.09, 0.3, 0.25);
 const FLOORS: [f32; 3] = [2.4, 1.6, 0.8];
 /// How much stronger noise is than it seems where JPEG has taken the weaker half of it.
 const CODED: f32 = 1.2;
+/// Where one network comes in for all: codes of noise, pixels of blur, and by how many it is smoothed to be measured.
+const NOISY: (f32, f32) = (1.0, 2.0);
+const SOFT: (f32, f32) = (0.85, 1.15);
+const SMOOTHED: f32 = 1.0;
 /// How far around a pixel of half the size luma and chroma are compared, as a standard deviation; and below which variance of
 /// luma, in codes, it says nothing.
 const AROUND: f32 = 2.0;
@@ -82,22 +89,43 @@ const FAINT: f32 = 4.0;
 const EDGES: f32 = 12.0;
 
 impl Restore for Classic {
-    fn restore(&self, mut crop: Crop, run: Run<'_>) -> Result<Crop> {
+    fn restore(&self, crop: Crop, run: Run<'_>) -> Result<Crop> {
         let seen = split(&crop);
         let damage = Damage::of(&seen[0], run)?;
+        let share = if self.restore.is_some() { damage.soft(&seen[0], run)? } else { 0.0 };
+        let whole = self.restore.as_deref().filter(|_| share > 0.0);
+        let whole = whole.map(|model| by_model::cleaned(model, crop.clone(), run)).transpose()?;
+        let mut clear = match whole {
+            Some(whole) if share == 1.0 => whole,
+            None => self.filtered(crop, seen, &damage, run)?,
+            Some(whole) => {
+                let mut clear = self.filtered(crop, seen, &damage, run)?;
+                for (pixel, whole) in clear.pixels.iter_mut().flatten().zip(whole.pixels.iter().flatten()) {
+                    *pixel += (whole - *pixel) * share;
+                }
+                clear
+            }
+        };
+        skin::lift(&mut clear);
+        Ok(clear)
+    }
+}
+
+impl Classic {
+    /// One filter after another.
+    fn filtered(&self, mut crop: Crop, seen: [Field; 3], damage: &Damage, run: Run<'_>) -> Result<Crop> {
         let share = damage.share();
         let [luma, blue, red] = match self.denoise.as_deref().filter(|_| share > 0.0) {
             Some(model) if damage.blocks == 0.0 => {
                 let clean = split(&by_model::cleaned(model, crop.clone(), run)?);
                 [0, 1, 2].map(|n: usize| seen[n].with(&clean[n], |seen, clean| seen + (clean - seen) * share))
             }
-            model => cleaned(seen, model, &damage, run)?,
+            model => cleaned(seen, model, damage, run)?,
         };
         let blur = measure::blur(&luma, EDGES, run)?;
         let luma = sharpen::sharpened(&luma, blur, &damage.care(), run)?;
         let [blue, red] = skin::evened([&blue, &red], &crop, damage.evened(), run)?;
         join(&mut crop, &luma, &blue, &red);
-        skin::lift(&mut crop);
         Ok(crop)
     }
 }
@@ -208,6 +236,19 @@ impl Damage {
     /// Of what a network takes away: noise and blocks come in by degrees.
     fn share(&self) -> f32 {
         (self.deviation / 3.0 + self.blocks * 8.0).min(1.0)
+    }
+
+    /// How surely there was blur before noise and JPEG: what one network takes back better than filters do, one after another.
+    /// It comes in by degrees.
+    fn soft(&self, luma: &Field, run: Run<'_>) -> Result<f32> {
+        if self.blocks == 0.0 || self.deviation <= NOISY.0 {
+            return Ok(0.0);
+        }
+        // Smoothed first, since noise has steep edges.
+        let blur = measure::blur(&luma.convolved(&gaussian(SMOOTHED), run)?, EDGES, run)?;
+        let before = (blur * blur - SMOOTHED * SMOOTHED).max(0.0).sqrt();
+        let degree = |value: f32, (from, to): (f32, f32)| ((value - from) / (to - from)).clamp(0.0, 1.0);
+        Ok(degree(self.deviation, NOISY) * degree(before, SOFT))
     }
 
     /// How carefully blur is taken back.
