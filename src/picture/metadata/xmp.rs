@@ -69,17 +69,19 @@ fn attribute<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 fn decoded(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
+    // What closes nothing here closes nothing further on: looking again for every opening would take for ever.
+    let (mut tags_close, mut entities_close) = (true, true);
     while let Some(at) = rest.find(['<', '&']) {
         out.push_str(&rest[..at]);
-        let close = if rest[at..].starts_with('<') { '>' } else { ';' };
-        let Some((markup, behind)) = rest[at + 1..].split_once(close) else {
-            rest = &rest[at + 1..];
-            continue;
-        };
-        if close == ';' {
-            out.extend(entity(markup));
+        let is_tag = rest[at..].starts_with('<');
+        let (close, closes) = if is_tag { ('>', &mut tags_close) } else { (';', &mut entities_close) };
+        rest = &rest[at + 1..];
+        let found = if *closes { rest.split_once(close) } else { None };
+        *closes = found.is_some();
+        if let Some((markup, behind)) = found {
+            out.extend(entity(markup).filter(|_| !is_tag));
+            rest = behind;
         }
-        rest = behind;
     }
     out.push_str(rest);
     out.retain(|c| c != '\0');
@@ -158,6 +160,14 @@ mod tests {
     fn entities_become_characters_and_markup_goes() {
         let packet = b"<dc:rights>&#169; A &amp; B &#xe9;<b>C</b>&bogus;&#0;&</dc:rights>";
         assert_eq!(values(packet, RIGHTS), ["\u{a9} A & B \u{e9}C"]);
+    }
+
+    #[test]
+    fn markup_that_never_closes_is_looked_for_once() {
+        for openings in ["&", "<", "&<"] {
+            let packet = format!("<dc:rights>{}(c) Ada</dc:rights>", openings.repeat(1 << 20));
+            assert_eq!(values(packet.as_bytes(), RIGHTS), ["(c) Ada"]);
+        }
     }
 
     #[test]
