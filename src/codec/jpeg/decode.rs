@@ -17,6 +17,7 @@ use super::{
     header::{Colours, Frame, Header},
     libjpeg::{Output, Reader},
     recompress, scan,
+    script::can_interleave,
 };
 use crate::{
     codec::{DecodeOptions, registry::caught},
@@ -62,10 +63,12 @@ pub(super) fn own(bytes: &[u8], run: Run<'_>) -> Result<Picture> {
     decoded.map_or_else(|| by_libjpeg(bytes, &header, 8, run), Ok)
 }
 
-/// Whether zune-jpeg's pixels are right: it has no CMYK, and takes the first component to be the most finely sampled.
+/// Whether zune-jpeg's pixels are right: it has no CMYK, takes the first component to be the most finely sampled, and
+/// mixes up several that one scan cannot hold, so that they stay apart in whatever is rewritten for it.
 fn suits_zune(frame: &Frame) -> bool {
     let first = &frame.components[0];
-    frame.components.len() < 4 && (first.across, first.down) == frame.most_sampled()
+    let count = frame.components.len();
+    count < 4 && (first.across, first.down) == frame.most_sampled() && (count == 1 || can_interleave(frame))
 }
 
 /// Whether zune-jpeg can decode the scans as they are: it mixes up components that come one by one in a sequential file,
@@ -368,14 +371,38 @@ mod tests {
         }
     }
 
+    /// A file of these sampling factors whose components hold `values` throughout, in steps of 3 from 128.
+    fn sampled(units: &[(usize, usize)], values: [i16; 3]) -> Vec<u8> {
+        made((101, 75), units, |component, _, k| if k == 0 { values[component] } else { 0 })
+            .write(false, run())
+            .unwrap()
+    }
+
     #[test]
     fn luma_sampled_more_coarsely_than_chroma_decodes() {
-        let mut file = flat(&[90, 128, 128], &[1, 2, 3], &[]);
-        let frame = offsets(&file, 0xC0)[0];
-        // One luma block and four of each chroma: the data are of one each, so they end early.
-        (file[frame + 14], file[frame + 17]) = (0x22, 0x22);
-        assert!(decode(&file, &WHOLE, run()).is_err());
+        let file = sampled(&[(1, 1), (2, 2), (2, 2)], [88, 0, 0]);
         assert!(!suits_zune(&Header::read(&file).unwrap().frame));
+        assert!(pixels(&file).iter().all(|&sample| sample == 161));
+    }
+
+    #[test]
+    fn components_too_large_for_one_scan_stay_apart() {
+        for units in [[(2, 2); 3], [(4, 4), (1, 1), (1, 1)], [(4, 2), (2, 1), (2, 1)]] {
+            let gray = sampled(&units, [88, 0, 0]);
+            assert_eq!(offsets(&gray, 0xDA).len(), 3);
+            assert!(pixels(&gray).iter().all(|&sample| sample == 161), "{units:?}");
+        }
+    }
+
+    #[test]
+    fn a_quantisation_step_of_zero_is_damage_wherever_it_stands() {
+        let file = sampled(&[(2, 2); 3], [88, 0, 0]);
+        let zeros = [&[0xFF, 0xDB, 0, 67, 1][..], &[0; 64]].concat();
+        for at in [offsets(&file, 0xC0), offsets(&file, 0xC1), offsets(&file, 0xDA)[1..].to_vec()].concat() {
+            let broken = [&file[..at], &zeros, &file[at..]].concat();
+            let error = Blocks::of_file(&broken, run()).unwrap_err();
+            assert!(matches!(error, Error::Input { .. }) && error.to_string().contains("step of 0"), "{at}: {error}");
+        }
     }
 
     #[test]

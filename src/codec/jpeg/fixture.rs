@@ -3,7 +3,9 @@
 use std::sync::LazyLock;
 
 use super::{
+    blocks::{Block, Blocks, Plane},
     encode,
+    header::{Component, Frame},
     segments::{Segments, marker, write_segment},
 };
 use crate::{
@@ -109,6 +111,30 @@ fn flat_data(values: &[u8]) -> Vec<u8> {
     bits += &"1".repeat(bits.len().next_multiple_of(8) - bits.len());
     let bytes = (0..bits.len()).step_by(8).map(|at| u8::from_str_radix(&bits[at..at + 8], 2).unwrap());
     bytes.flat_map(|byte| if byte == 0xFF { vec![0xFF, 0] } else { vec![byte] }).collect()
+}
+
+/// Blocks whose coefficients are `value` of their place: component, block, coefficient.
+pub(super) fn made(size: (u32, u32), units: &[(usize, usize)], value: impl Fn(usize, usize, usize) -> i16) -> Blocks {
+    let component = |(index, &(across, down)): (usize, &(usize, usize))| Component {
+        id: index as u8 + 1,
+        across,
+        down,
+        table: index.min(1),
+    };
+    let components: Vec<_> = units.iter().enumerate().map(component).collect();
+    let tables = vec![[3; 64], [300; 64]][..components.len().min(2)].to_vec();
+    let frame = Frame { width: size.0, height: size.1, components, progressive: false, arithmetic: false };
+    let plane = |(index, component)| {
+        let mut plane = Plane::with_room(&frame, component);
+        let (across, down) = frame.blocks(component);
+        for at in 0..across * down {
+            let block: Block = std::array::from_fn(|k| value(index, at, k));
+            plane.push(block);
+        }
+        plane
+    };
+    let planes = frame.components.iter().enumerate().map(plane).collect();
+    Blocks { frame, tables, planes, marks: Vec::new() }
 }
 
 /// An arithmetic-coded gray file of 16x8 pixels, by libjpeg-turbo's cjpeg.

@@ -192,9 +192,15 @@ fn read_tables(mut payload: &[u8], tables: &mut [Option<[u16; 64]>; 4]) -> Resul
         for (entry, value) in table.iter_mut().zip(values.chunks_exact(width)) {
             *entry = value.iter().fold(0, |sum, &byte| sum << 8 | u16::from(byte));
         }
+        check_table(table)?;
         payload = &rest[64 * width..];
     }
     Ok(())
+}
+
+/// Steps are 1 at least (T.81, B.2.4.1); where a picture is quantised again they divide.
+pub(super) fn check_table(table: &[u16; 64]) -> Result<()> {
+    if table.contains(&0) { Err(damaged("has a quantisation table with a step of 0")) } else { Ok(()) }
 }
 
 /// The colour transform that an Adobe segment names.

@@ -36,8 +36,12 @@ pub(super) fn sequential(frame: &Frame) -> Vec<Pass> {
 /// The runs of components that may be interleaved, as start and length: all, unless their blocks are too many.
 fn groups(frame: &Frame) -> Vec<(u8, u8)> {
     let count = frame.components.len() as u8;
-    let blocks: usize = frame.components.iter().map(|c| c.across * c.down).sum();
-    if blocks <= MAX_UNIT_BLOCKS { vec![(0, count)] } else { singles(0..count).collect() }
+    if can_interleave(frame) { vec![(0, count)] } else { singles(0..count).collect() }
+}
+
+/// Whether one scan may hold all components.
+pub(super) fn can_interleave(frame: &Frame) -> bool {
+    frame.components.iter().map(|c| c.across * c.down).sum::<usize>() <= MAX_UNIT_BLOCKS
 }
 
 fn singles(components: Range<u8>) -> impl Iterator<Item = (u8, u8)> {

@@ -117,37 +117,9 @@ fn write_scan(
 mod tests {
     use super::*;
     use crate::{
-        codec::jpeg::{
-            blocks::{Block, Plane},
-            fixture::run,
-            header::{Component, Frame},
-        },
+        codec::jpeg::fixture::{made, run},
         picture::Channels,
     };
-
-    /// Blocks whose coefficients are `value` of their place: component, block, coefficient.
-    fn made(size: (u32, u32), units: &[(usize, usize)], value: impl Fn(usize, usize, usize) -> i16) -> Blocks {
-        let component = |(index, &(across, down)): (usize, &(usize, usize))| Component {
-            id: index as u8 + 1,
-            across,
-            down,
-            table: index.min(1),
-        };
-        let components: Vec<_> = units.iter().enumerate().map(component).collect();
-        let tables = vec![[3; 64], [300; 64]][..components.len().min(2)].to_vec();
-        let frame = Frame { width: size.0, height: size.1, components, progressive: false, arithmetic: false };
-        let plane = |(index, component)| {
-            let mut plane = Plane::with_room(&frame, component);
-            let (across, down) = frame.blocks(component);
-            for at in 0..across * down {
-                let block: Block = std::array::from_fn(|k| value(index, at, k));
-                plane.push(block);
-            }
-            plane
-        };
-        let planes = frame.components.iter().enumerate().map(plane).collect();
-        Blocks { frame, tables, planes, marks: Vec::new() }
-    }
 
     /// Few coefficients, most of them small, some large.
     fn sparse(component: usize, block: usize, k: usize) -> i16 {

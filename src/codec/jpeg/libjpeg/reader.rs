@@ -8,7 +8,7 @@ use super::{Session, error_manager, guarded, progress_manager};
 use crate::{
     codec::jpeg::{
         blocks::{Block, Plane, zigzag},
-        header::{Colours, Frame, damaged},
+        header::{Colours, Frame, check_table, damaged},
     },
     control::Run,
     error::Result,
@@ -125,6 +125,8 @@ impl<'a> Reader<'a> {
             let (array, across, rows) = unsafe {
                 let info = &*(*parts).info.comp_info.add(index);
                 let table = info.quant_table.as_ref().ok_or_else(|| damaged("lacks a quantisation table"))?;
+                // It may have come between two scans, behind what is checked as the header.
+                check_table(&table.quantval)?;
                 tables.push(zigzag(&table.quantval));
                 (*arrays.add(index), info.width_in_blocks as usize, info.height_in_blocks)
             };
