@@ -165,7 +165,7 @@ fn writing(format: Format) -> Error {
 }
 
 /// Turns a panic below into an error. With `panic = "abort"` there is nothing to turn.
-fn guarded<T>(doing: &'static str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+pub(crate) fn guarded<T>(doing: &'static str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     caught(work).unwrap_or_else(|message| Err(Error::internal(doing, message)))
 }
 

@@ -28,7 +28,7 @@ pub(crate) use svg::{Drawn, Vector, optimise as optimise_svg};
 pub use svg::{Rule, SVG_RULES};
 
 use crate::{
-    codec::Codecs,
+    codec::{Codecs, guarded},
     control::Run,
     error::{Error, Result},
     format::Format,
@@ -107,7 +107,8 @@ pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
     let eight = (task.picture.eight().is_none() && !(task.format == Format::Png && exact))
         .then(|| task.picture.clone().into_eight());
     let task = &Task { picture: eight.as_ref().unwrap_or(task.picture), ..*task };
-    match task.format {
+    // Strategies use what the codecs are made of, too, past the guard of the codecs.
+    guarded("optimising", || match task.format {
         #[cfg(feature = "jpeg")]
         Format::Jpeg => jpeg::optimise(task, run),
         #[cfg(feature = "png")]
@@ -115,7 +116,7 @@ pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
         #[cfg(feature = "webp")]
         Format::Webp => webp::optimise(task, run),
         other => Err(Error::unsupported(format!("writing {other}"))),
-    }
+    })
 }
 
 /// Says why a target was missed, if it was.

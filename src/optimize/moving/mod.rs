@@ -18,7 +18,7 @@ pub(crate) use viewed::{Scores, Viewed, compare};
 
 use super::{Goal, Optimised};
 use crate::{
-    codec::Codecs,
+    codec::{Codecs, guarded},
     control::Run,
     error::{Error, Result},
     format::Format,
@@ -42,7 +42,7 @@ pub(crate) struct Moving<'a> {
 
 /// The smallest file that shows `frames`, in sRGB, and meets the goal.
 pub(crate) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>) -> Result<Optimised> {
-    match task.format {
+    guarded("optimising", || match task.format {
         #[cfg(feature = "gif")]
         Format::Gif => gif::optimise(frames, task, run),
         #[cfg(feature = "png")]
@@ -50,5 +50,5 @@ pub(crate) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>)
         #[cfg(feature = "webp")]
         Format::Webp => webp::optimise(frames, task, run),
         other => Err(Error::unsupported(format!("writing animated {other}"))),
-    }
+    })
 }
