@@ -7,6 +7,8 @@ mod metadata;
 mod pixels;
 pub(crate) mod transfer;
 
+#[cfg(feature = "png")]
+pub(crate) use colour::icc_of;
 pub use colour::{Converted, ToSrgb, srgb_profile, to_srgb};
 #[cfg(test)]
 pub(crate) use frame::Shown;

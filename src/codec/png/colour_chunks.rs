@@ -9,6 +9,7 @@ use moxcms::{
 };
 
 use super::{chunks::Chunk, parts::Parts};
+use crate::picture::icc_of;
 
 /// White point, red, green and blue of sRGB in 1/100,000 of x and y, as in `cHRM`.
 const SRGB_CHROMATICITIES: [u32; 8] = [31_270, 32_900, 64_000, 33_000, 30_000, 60_000, 15_000, 6_000];
@@ -126,7 +127,7 @@ fn coded_profile(primaries: u8, transfer: u8, gray: bool) -> Option<Vec<u8>> {
 fn gray_profile(curve: ToneReprCurve) -> Option<Vec<u8>> {
     let mut profile = ColorProfile::new_gray_with_gamma(1.0);
     profile.gray_trc = Some(curve);
-    profile.encode().ok()
+    icc_of(&profile).ok()
 }
 
 fn encode(mut profile: ColorProfile, curve: ToneReprCurve) -> Option<Vec<u8>> {
@@ -135,13 +136,16 @@ fn encode(mut profile: ColorProfile, curve: ToneReprCurve) -> Option<Vec<u8>> {
     profile.red_trc = Some(curve.clone());
     profile.green_trc = Some(curve.clone());
     profile.blue_trc = Some(curve);
-    profile.encode().ok()
+    icc_of(&profile).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codec::png::{chunks, fixtures::file_with};
+    use crate::{
+        codec::png::{chunks, fixtures::file_with},
+        picture::{Channels, srgb_profile},
+    };
 
     fn read(before: &[(&[u8; 4], &[u8])]) -> Option<Vec<u8>> {
         let file = file_with(before, &[]);
@@ -182,6 +186,20 @@ mod tests {
         assert!((profile.red_colorant.x - expected.red_colorant.x).abs() < 0.002);
         assert!((profile.green_colorant.y - expected.green_colorant.y).abs() < 0.002);
         assert_eq!(profile.red_trc, Some(ToneReprCurve::Parametric(vec![1.0])));
+    }
+
+    #[test]
+    fn profiles_are_such_as_libpng_takes_and_tell_no_time() {
+        let gamma = Colours::Measured(Some(1.0), P3);
+        for (colours, gray) in [(&gamma, false), (&gamma, true), (&Colours::Coded(12, 13), false)] {
+            let icc = synthesised(colours, gray).unwrap();
+            let number = |at: usize| u32::from_be_bytes(*icc[at..].first_chunk().unwrap()) as usize;
+            assert_eq!((number(0), icc.len() % 4), (icc.len(), 0));
+            assert_eq!((number(68), number(72), number(76)), (0xF6D6, 0x1_0000, 0xD32D));
+            assert!((0..number(128)).all(|tag| number(136 + 12 * tag) % 4 == 0));
+            assert_eq!(icc[24..36], srgb_profile(Channels::Rgb).unwrap()[24..36]);
+            assert!(ColorProfile::new_from_slice(&icc).is_ok());
+        }
     }
 
     #[test]

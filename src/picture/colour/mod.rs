@@ -6,6 +6,10 @@ mod lut;
 mod press;
 mod profile;
 mod space;
+mod writing;
+
+pub(crate) use writing::icc_of;
+pub use writing::srgb_profile;
 
 use profile::Model;
 
@@ -14,10 +18,7 @@ use super::{
     pixels::{Picture, Samples},
     transfer,
 };
-use crate::{
-    control::Run,
-    error::{Error, Result},
-};
+use crate::{control::Run, error::Result};
 
 /// Pixels between two looks at the clock, a few milliseconds.
 const STRIP_PIXELS: usize = 1 << 17;
@@ -119,26 +120,6 @@ impl ToSrgb {
 pub fn to_srgb(picture: Picture, icc: Option<&[u8]>, run: Run<'_>) -> Result<(Picture, Converted)> {
     let conversion = ToSrgb::new(icc, picture.channels());
     Ok((conversion.apply(picture, run)?, conversion.converted()))
-}
-
-/// An ICC profile of sRGB for pixels of `channels`, to be embedded in what was converted; the same bytes every time. A gray
-/// one has the curve alone, since profiles must be of the space of the pixels.
-///
-/// # Errors
-/// [`Error::Internal`] if it cannot be written, which would be a defect.
-pub fn srgb_profile(channels: Channels) -> Result<Vec<u8>> {
-    let mut profile = moxcms::ColorProfile::new_srgb();
-    if channels.is_gray() {
-        let curve = profile.red_trc.take();
-        profile = moxcms::ColorProfile::new_gray_with_gamma(1.0);
-        profile.gray_trc = curve;
-    }
-    let mut profile = profile.encode().map_err(|error| Error::internal("writing a profile", error))?;
-    // moxcms writes the time of day into the header (ICC.1:2022, 7.2.8); any fixed date will do.
-    if let Some(date) = profile.get_mut(24..36) {
-        date.copy_from_slice(&[0x07, 0xD0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0]);
-    }
-    Ok(profile)
 }
 
 /// Whether equal samples stay equal within one step of 8 bits.

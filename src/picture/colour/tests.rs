@@ -156,5 +156,10 @@ fn the_profile_of_srgb_is_of_the_space_of_the_pixels_and_changes_none() {
         assert_eq!(&profile[16..20], space, "{channels:?}");
         assert_eq!(ToSrgb::new(Some(&profile), channels).converted(), Converted::Untouched, "{channels:?}");
         assert_eq!(profile, srgb_profile(channels).unwrap());
+        let number = |at: usize| u32::from_be_bytes(*profile[at..].first_chunk().unwrap()) as usize;
+        assert_eq!((number(0), profile.len() % 4), (profile.len(), 0));
+        let ends = (0..number(128)).map(|tag| number(136 + 12 * tag) + number(140 + 12 * tag));
+        assert!(ends.max().is_some_and(|end| end <= profile.len()));
+        assert!((0..number(128)).all(|tag| number(136 + 12 * tag) % 4 == 0));
     }
 }
