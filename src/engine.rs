@@ -293,7 +293,8 @@ impl Work<'_> {
     fn unturned(&self, metadata: &Metadata) -> Result<Optimised> {
         let mut frames = self.codecs.frames(self.info.format, self.bytes, &self.plan.decode, self.run)?;
         let mut done = self.optimised(&self.first(&mut *frames)?, true)?;
-        let kept = metadata.kept(self.plan.keep, true);
+        // The pixels are as in sRGB, and their colour type may have changed, for which a profile must be.
+        let kept = Metadata { icc: None, ..metadata.kept(self.plan.keep, true) };
         done.bytes = self.marked(self.plan.format, &done.bytes, kept, self.plan.goal)?;
         Ok(done)
     }

@@ -3,8 +3,10 @@
 use super::{
     decode,
     forms::Form,
+    header::Space,
     indexed::Indexed,
     parts::Parts,
+    probe::space,
     search::{Pixels, smallest},
 };
 use crate::{
@@ -22,7 +24,7 @@ pub(super) fn encode(frames: &mut dyn Frames, options: &PngOptions, run: Run<'_>
     let file = {
         let frame = frames.next(run)?.ok_or_else(|| Error::internal("encoding PNG", "there is no frame"))?;
         let size = (frame.picture.width(), frame.picture.height());
-        smallest(&pixels(&frame.picture, None, run)?, size, options.interlaced, options.effort, run)?
+        smallest(&pixels(&frame.picture, None, Space::Any, run)?, size, options.interlaced, options.effort, run)?
     };
     if frames.next(run)?.is_some() {
         return Err(Error::unsupported("a PNG of more than one frame"));
@@ -30,13 +32,13 @@ pub(super) fn encode(frames: &mut dyn Frames, options: &PngOptions, run: Run<'_>
     Ok(file)
 }
 
-fn pixels<'a>(picture: &Picture, hint: Option<&'a [[u8; 4]]>, run: Run<'_>) -> Result<Pixels<'a>> {
+fn pixels<'a>(picture: &Picture, hint: Option<&'a [[u8; 4]]>, space: Space, run: Run<'_>) -> Result<Pixels<'a>> {
     if picture.channels() == Channels::Cmyk {
         return Err(Error::unsupported("a PNG of CMYK"));
     }
     Ok(match Indexed::of(picture, run)? {
-        Some(indexed) => Pixels::Few(indexed, hint),
-        None => Pixels::Many(Form::of(picture)?),
+        Some(indexed) => Pixels::Few(indexed, hint, space),
+        None => Pixels::Many(Form::of(picture, space)?),
     })
 }
 
@@ -60,14 +62,14 @@ pub fn encode_indexed(
     }
     run.check()?;
     let indexed = Indexed::from_palette(width, palette, indices)?;
-    smallest(&Pixels::Few(indexed, Some(palette)), (width, height), options.interlaced, options.effort, run)
+    smallest(&Pixels::Few(indexed, Some(palette), Space::Any), (width, height), options.interlaced, options.effort, run)
 }
 
-/// The same pixels in fewer bytes; the old data where no fewer are found.
+/// The same pixels in fewer bytes, in the space of their profile; the old data where no fewer are found.
 pub(super) fn recompress(parts: &Parts<'_>, interlaced: bool, run: Run<'_>) -> Result<Vec<u8>> {
     let palette = decode::palette(parts);
     let hint = (!palette.is_empty()).then_some(&palette[..]);
-    let pixels = pixels(&decode::decode(parts, run)?, hint, run)?;
+    let pixels = pixels(&decode::decode(parts, run)?, hint, space(parts), run)?;
     let file = smallest(&pixels, (parts.header.width, parts.header.height), interlaced, RECOMPRESSION, run)?;
     let old = parts.file(false, &[], &[]);
     Ok(if old.len() <= file.len() && parts.header.interlaced == interlaced { old } else { file })
@@ -78,8 +80,9 @@ mod tests {
     use super::*;
     use crate::{
         codec::png::{
-            fixtures::{file_of, noise, reference, run, valid_headers},
-            header::{ColourType, Header},
+            fixtures::{assembled, file_of, noise, reference, run, valid_headers},
+            header::{ColourType, Header, Pass},
+            probe::is_gray,
         },
         picture::{Depth, Samples, Still},
     };
@@ -178,6 +181,40 @@ mod tests {
                 let twice = recompress(&Parts::of(&again).unwrap(), header.interlaced, run()).unwrap();
                 assert!(twice.len() <= again.len());
             }
+        }
+    }
+
+    /// Rows of four levels of gray, which a palette would hold in 2 bits; without filters.
+    fn gray_rows(header: Header) -> Vec<u8> {
+        let mut noise = noise(9);
+        let mut rows = Vec::new();
+        for pass in Pass::all(header.width, header.height, header.interlaced) {
+            for _ in 0..pass.height {
+                rows.push(0);
+                let bytes = pass.width as usize * usize::from(header.depth) / 8;
+                match header.depth {
+                    8 | 16 if header.colour != ColourType::Indexed => (0..pass.width).for_each(|_| {
+                        let level = [0, 3, 7, 20][usize::from(noise.next().unwrap() & 3)];
+                        rows.extend([level].repeat(header.bits_per_pixel() / 8));
+                    }),
+                    _ => rows.extend(noise.by_ref().take(bytes)),
+                }
+            }
+        }
+        rows
+    }
+
+    #[test]
+    fn pixels_stay_in_the_space_of_their_profile() {
+        let profile: (&[u8; 4], &[u8]) = (b"iCCP", b"p\0\0profile");
+        for header in valid_headers() {
+            let header = Header { width: 64, height: 64, ..header };
+            let file = assembled(header, &gray_rows(header), &[profile], &[]);
+            let parts = Parts::of(&file).unwrap();
+            let out = recompress(&parts, header.interlaced, run()).unwrap();
+            same(&out, &decode::decode(&parts, run()).unwrap());
+            assert!(out.len() < file.len());
+            assert_eq!(is_gray(&Parts::of(&out).unwrap()), is_gray(&parts), "{header:?}");
         }
     }
 

@@ -3,7 +3,7 @@
 use super::{
     chunks,
     filters::Lines,
-    header::{ColourType, Header, Pass},
+    header::{ColourType, Header, Pass, Space},
 };
 use crate::{
     error::{Error, Result},
@@ -34,15 +34,15 @@ impl Form {
         Self { colour, depth, palette, key, samples }
     }
 
-    /// A picture of more than 256 colours or 16 bits, without channels that say nothing.
+    /// A picture of more than 256 colours or 16 bits, without channels that say nothing as far as `space` allows.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for CMYK.
-    pub(super) fn of(picture: &Picture) -> Result<Self> {
+    pub(super) fn of(picture: &Picture, space: Space) -> Result<Self> {
         if picture.channels() == Channels::Cmyk {
             return Err(Error::unsupported("a PNG of CMYK"));
         }
-        let (gray, opaque) = (picture.is_gray(), picture.is_opaque());
+        let (gray, opaque) = (space != Space::Rgb && picture.is_gray(), picture.is_opaque());
         let key = if opaque { None } else { key_of(picture) };
         let (colour, channels) = match (gray, opaque || key.is_some()) {
             (true, true) => (ColourType::Gray, Channels::Gray),

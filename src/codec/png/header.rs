@@ -31,6 +31,17 @@ impl ColourType {
     }
 }
 
+/// The colour types that pixels may be stored in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Space {
+    /// All that hold them.
+    Any,
+    /// Those of luminance: a profile of a gray space stays with the pixels.
+    Gray,
+    /// Those of colours, with or without a palette: a profile of an RGB space stays with the pixels.
+    Rgb,
+}
+
 /// A valid `IHDR`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header {

@@ -1,6 +1,9 @@
 //! Pixels of few colours.
 
-use super::{forms::Form, header::ColourType};
+use super::{
+    forms::Form,
+    header::{ColourType, Space},
+};
 use crate::{
     control::Run,
     error::{Error, Result},
@@ -93,8 +96,8 @@ impl Indexed {
     }
 
     /// Colour type and depth of [`direct`](Self::direct).
-    pub(super) fn direct_type(&self) -> (ColourType, u8) {
-        let gray = self.palette.iter().all(|&[r, g, b, _]| r == g && g == b);
+    pub(super) fn direct_type(&self, space: Space) -> (ColourType, u8) {
+        let gray = space != Space::Rgb && self.palette.iter().all(|&[r, g, b, _]| r == g && g == b);
         let opaque = self.palette.iter().all(|colour| colour[3] == 255);
         match (gray, opaque || self.key().is_some()) {
             (true, true) => (ColourType::Gray, gray_depth(&self.palette)),
@@ -104,9 +107,9 @@ impl Indexed {
         }
     }
 
-    /// Without a palette, in the fewest bits.
-    pub(super) fn direct(&self) -> Form {
-        let (colour, depth) = self.direct_type();
+    /// Without a palette, in the fewest bits that `space` allows.
+    pub(super) fn direct(&self, space: Space) -> Form {
+        let (colour, depth) = self.direct_type(space);
         let scale = 255 / ((1u16 << depth) - 1) as u8;
         let key = self.key().map(|key| key.map(|value| u16::from(value / scale)));
         let samples = match colour {

@@ -3,7 +3,7 @@
 use super::{
     apng::is_ever_transparent,
     colour_chunks::{Colours, colours, synthesised},
-    header::ColourType,
+    header::{ColourType, Space},
     parts::Parts,
 };
 use crate::{
@@ -44,6 +44,16 @@ pub(super) fn probe(bytes: &[u8], run: Run<'_>) -> Result<Info> {
 fn orientation(parts: &Parts<'_>) -> Orientation {
     let block = parts.beside.iter().find(|chunk| &chunk.kind() == b"eXIf" && chunk.intact());
     block.map_or(Orientation::Upright, |chunk| orientation_of_exif(chunk.data()))
+}
+
+/// Where the pixels may go without leaving the space of their profile, which is a matter of the colour type (section
+/// 11.3.2.3 of the specification's third edition).
+pub(super) fn space(parts: &Parts<'_>) -> Space {
+    match (has_profile(parts), is_gray(parts)) {
+        (false, _) => Space::Any,
+        (true, true) => Space::Gray,
+        (true, false) => Space::Rgb,
+    }
 }
 
 fn has_profile(parts: &Parts<'_>) -> bool {

@@ -9,7 +9,7 @@ use super::{
     deflate::Deflater,
     filters::{Choice, Lines},
     forms::Form,
-    header::ColourType,
+    header::{ColourType, Space},
     indexed::Indexed,
     palette_order::{by_luma, by_neighbours, led, translucent_first, turned},
     plan::{Plan, SECOND_LEVEL, SECOND_WORK},
@@ -27,8 +27,8 @@ const UNPACKED_PIXELS: usize = 1 << 18;
 
 /// The pixels to be stored.
 pub(super) enum Pixels<'a> {
-    /// At most 256 colours, and the order of the palette that they came with.
-    Few(Indexed, Option<&'a [[u8; 4]]>),
+    /// At most 256 colours, the order of the palette that they came with, and where they may go.
+    Few(Indexed, Option<&'a [[u8; 4]]>, Space),
     /// Anything else.
     Many(Form),
 }
@@ -76,23 +76,24 @@ impl Pixels<'_> {
     fn form(&self, shape: &Shape) -> Cow<'_, Form> {
         let form = match (self, shape) {
             (Self::Many(form), _) => return Cow::Borrowed(form),
-            (Self::Few(indexed, _), Shape::Ordered { order, .. }) => indexed.reordered(order),
-            (Self::Few(indexed, _), _) => indexed.direct(),
+            (Self::Few(indexed, ..), Shape::Ordered { order, .. }) => indexed.reordered(order),
+            (Self::Few(indexed, _, space), _) => indexed.direct(*space),
         };
         Cow::Owned(if shape.is_unpacked() { form.unpacked() } else { form })
     }
 
     /// The shapes that are worth a trial. Gray takes no more bits than indices would, unless there are few of it.
     fn shapes(&self, plan: &Plan) -> Vec<Shape> {
-        let Self::Few(indexed, hint) = self else { return vec![Shape::Only] };
-        let (colour, depth) = indexed.direct_type();
+        let Self::Few(indexed, hint, space) = self else { return vec![Shape::Only] };
+        let (colour, depth) = indexed.direct_type(*space);
         let (is_gray, pixels) = (colour == ColourType::Gray, indexed.indices.len());
         let tighter = indexed.depth() < depth;
         let mut shapes = Vec::new();
-        if if plan.orders == 1 { is_gray && !tighter } else { is_gray || pixels <= DIRECT_PIXELS } {
+        let unindexed = *space == Space::Gray;
+        if unindexed || if plan.orders == 1 { is_gray && !tighter } else { is_gray || pixels <= DIRECT_PIXELS } {
             shapes.push(Shape::Direct { unpacked: false });
         }
-        if !is_gray || tighter || plan.orders >= 4 {
+        if !unindexed && (!is_gray || tighter || plan.orders >= 4) {
             shapes.extend(orders(indexed, *hint, plan.orders));
         }
         if plan.orders > 2 {
@@ -114,7 +115,7 @@ impl Pixels<'_> {
 
     fn depth(&self, shape: &Shape, direct: u8) -> u8 {
         match (self, shape) {
-            (Self::Few(indexed, _), Shape::Ordered { .. }) => indexed.depth(),
+            (Self::Few(indexed, ..), Shape::Ordered { .. }) => indexed.depth(),
             _ => direct,
         }
     }

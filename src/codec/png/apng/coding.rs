@@ -4,7 +4,7 @@ use super::{
     super::{
         filters::Lines,
         forms::Form,
-        header::ColourType,
+        header::{ColourType, Space},
         indexed::{Indexed, Table, palette_depth},
         palette_order::{by_luma, by_neighbours, led, translucent_first, turned},
     },
@@ -72,7 +72,9 @@ impl Survey {
     }
 
     /// Codings without a palette, and with one in the order of the colours' first pixels, which is to be improved.
-    pub(super) fn codings(mut self) -> Vec<Coding> {
+    pub(super) fn codings(mut self, space: Space) -> Vec<Coding> {
+        self.gray &= space != Space::Rgb;
+        self.table = self.table.filter(|_| space != Space::Gray);
         let mut codings = Vec::new();
         if let Some(table) = self.table.take() {
             codings.extend(Coding::indexed(&table, true));

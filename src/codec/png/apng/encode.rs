@@ -1,7 +1,7 @@
 //! Canvases to a file: split, coded, written.
 
 use super::{
-    super::chunks,
+    super::{chunks, header::Space},
     coding::{Coding, Survey},
     frame::{Part, Price, Way, smallest},
     merged::{Merged, Seconds},
@@ -21,14 +21,21 @@ pub(super) const RECOMPRESSION: u8 = 4;
 /// Pixels by which orders of a palette are found.
 const SAMPLE: usize = 1 << 20;
 
-/// A file that shows `frames`, with all transparent pixels alike. `hint` is the order of a palette that may be good.
-pub(super) fn encode(frames: &mut dyn Frames, effort: u8, hint: &[[u8; 4]], run: Run<'_>) -> Result<Vec<u8>> {
+/// A file that shows `frames`, with all transparent pixels alike. `hint` is the order of a palette that may be good, `space`
+/// where the pixels may go.
+pub(super) fn encode(
+    frames: &mut dyn Frames,
+    effort: u8,
+    hint: &[[u8; 4]],
+    space: Space,
+    run: Run<'_>,
+) -> Result<Vec<u8>> {
     if frames.layout().channels == Channels::Cmyk {
         return Err(Error::unsupported("an APNG of CMYK"));
     }
     let sixteen = frames.layout().depth == Depth::Sixteen && !are_eight(frames, run)?;
     let written = if sixteen { written::<[u16; 4]> } else { written::<[u8; 4]> };
-    written(frames, effort, hint, run)
+    written(frames, effort, hint, space, run)
 }
 
 fn are_eight(frames: &mut dyn Frames, run: Run<'_>) -> Result<bool> {
@@ -41,11 +48,17 @@ fn are_eight(frames: &mut dyn Frames, run: Run<'_>) -> Result<bool> {
     Ok(true)
 }
 
-fn written<C: Colour>(frames: &mut dyn Frames, effort: u8, hint: &[[u8; 4]], run: Run<'_>) -> Result<Vec<u8>> {
+fn written<C: Colour>(
+    frames: &mut dyn Frames,
+    effort: u8,
+    hint: &[[u8; 4]],
+    space: Space,
+    run: Run<'_>,
+) -> Result<Vec<u8>> {
     let plays = frames.plays();
     let mut merged = Merged::<C>::new(frames);
     let width = merged.size().0;
-    let codings = Survey::of(&mut merged, run)?.codings();
+    let codings = Survey::of(&mut merged, run)?.codings(space);
     let first = codings.first().cloned().ok_or_else(|| Error::internal("encoding APNG", "there is no coding"))?;
     let splits = split(&mut merged, &mut Price::new(first, width), run)?;
     let splits = splits.filter(|splits| !splits.is_empty());
@@ -189,8 +202,12 @@ mod tests {
     }
 
     /// Encodes, decodes, compares; gives back colour type and depth.
-    fn round(mut shown: Shown) -> (ColourType, u8) {
-        let file = encode(&mut shown, 2, &[], run()).unwrap();
+    fn round(shown: Shown) -> (ColourType, u8) {
+        round_in(Space::Any, shown)
+    }
+
+    fn round_in(space: Space, mut shown: Shown) -> (ColourType, u8) {
+        let file = encode(&mut shown, 2, &[], space, run()).unwrap();
         let mut frames = composed(&file, run()).unwrap();
         assert_eq!(frames.plays(), shown.plays());
         for picture in &shown.pictures {
@@ -202,6 +219,18 @@ mod tests {
         assert!(frames.next(run()).unwrap().is_none());
         let header = Parts::of(&file).unwrap().header;
         (header.colour, header.depth)
+    }
+
+    #[test]
+    fn frames_stay_in_the_space_of_their_profile() {
+        for channels in [Channels::Gray, Channels::GrayAlpha] {
+            for (mask, sixteen) in [(0x03, false), (0xFF, false), (0xFF, true)] {
+                let colour = |space| round_in(space, shown(channels, |value| u16::from(value & mask), sixteen)).0;
+                let gray = [ColourType::Gray, ColourType::GrayAlpha];
+                assert!(gray.contains(&colour(Space::Gray)), "{channels:?} {mask} {sixteen}");
+                assert!(!gray.contains(&colour(Space::Rgb)), "{channels:?} {mask} {sixteen}");
+            }
+        }
     }
 
     #[test]

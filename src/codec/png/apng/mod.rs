@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 pub(super) use player::is_ever_transparent;
 
-use super::{container, decode, parts::Parts, probe};
+use super::{container, decode, header::Space, parts::Parts, probe};
 use crate::{
     codec::{Codec, Container, Decode, DecodeOptions, Encode, EncodeOptions, Info, Recompress},
     control::Run,
@@ -83,7 +83,7 @@ impl Encode for Apng {
         let EncodeOptions::Apng(options) = options else {
             return Err(Error::internal("encoding APNG", format!("options for {}", options.format())));
         };
-        encode::encode(frames, options.effort, &[], run)
+        encode::encode(frames, options.effort, &[], Space::Any, run)
     }
 }
 
@@ -98,7 +98,8 @@ impl Recompress for Apng {
 
     /// Never interlaced. Canvases that equal the ones before them are merged with these.
     fn recompress(&self, bytes: &[u8], _: bool, run: Run<'_>) -> Result<Vec<u8>> {
-        let hint = decode::palette(&Parts::of(bytes)?);
-        encode::encode(&mut *player::composed(bytes, run)?, encode::RECOMPRESSION, &hint, run)
+        let parts = Parts::of(bytes)?;
+        let (hint, space) = (decode::palette(&parts), probe::space(&parts));
+        encode::encode(&mut *player::composed(bytes, run)?, encode::RECOMPRESSION, &hint, space, run)
     }
 }
