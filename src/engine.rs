@@ -388,6 +388,8 @@ impl Work<'_> {
     /// The file with exactly `metadata`, named, and the mark of `goal`.
     fn marked(&self, format: Format, bytes: &[u8], metadata: Metadata, goal: Goal) -> Result<Vec<u8>> {
         let mut metadata = self.named(format, bytes, metadata)?;
+        // Marks of before say nothing any more, and the first one is believed.
+        metadata.comments.retain(|comment| Mark::parse(comment).is_none());
         let unmarked = self.codecs.with_metadata(format, bytes, &metadata, self.run)?;
         metadata.comments.push(Mark::new(goal, &unmarked).to_string());
         self.codecs.with_metadata(format, &unmarked, &metadata, self.run)

@@ -294,6 +294,19 @@ fn conversions_resizes_and_encodings_done_again_give_the_same_bytes() {
 }
 
 #[test]
+fn the_mark_of_another_request_does_not_hide_the_own_one() {
+    for format in FORMATS {
+        let asking =
+            |name: &str| format!(r#"{{"optimize": {{"compression": "{name}"}}, "output": {{"metadata": ["all"]}}}}"#);
+        let lossless = process(&file(&photo(96, 64), format), &asking("lossless")).bytes;
+        let first = process(&lossless, &asking("high")).bytes;
+        let marks = |name: &[u8]| first.windows(name.len()).filter(|window| *window == name).count();
+        assert_eq!((marks(b"lossless~"), marks(b"high~")), (0, 1), "{format}");
+        assert!(process(&first, &asking("high")).bytes == first, "{format}");
+    }
+}
+
+#[test]
 fn a_result_is_not_skipped_for_another_request() {
     let source = file(&photo(120, 80), Format::Png);
     let low = process(&source, &preset("low")).bytes;
