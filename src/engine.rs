@@ -173,7 +173,12 @@ impl Work<'_> {
         }
         self.run.control.stage(Stage::Decode, 0.15);
         let mut frames = self.processed(metadata)?;
-        let converted = frames.converted();
+        let converted = if metadata.icc.is_none() && (metadata.cicp.is_some() || self.info.icc) {
+            // What tells the colours cannot be read, or not be converted.
+            Converted::Ignored
+        } else {
+            frames.converted()
+        };
         let stores_it = self.plan.stores_picture() && converted == Converted::Untouched;
         let looked_at = !self.plan.moves || self.plan.otherwise.is_some();
         let first = looked_at.then(|| self.first(&mut frames)).transpose()?;

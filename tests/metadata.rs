@@ -5,7 +5,8 @@ mod pictures;
 
 use exif::{Exif, In, Reader, Tag};
 use image::{ImageDecoder, ImageReader};
-use pictures::{FORMATS, decoded, file_with, photo, process, reader, same_pixels};
+use lapidary::Format;
+use pictures::{FORMATS, crc32, decoded, file, file_with, photo, process, reader, same_pixels, warnings};
 
 const HOLDER: &str = "(c) 2024 A. Holder";
 const ARTIST: &str = "A. Artist";
@@ -54,7 +55,7 @@ fn block() -> Vec<u8> {
 }
 
 /// Sources with all of it, in every format.
-fn sources() -> impl Iterator<Item = (lapidary::Format, Vec<u8>)> {
+fn sources() -> impl Iterator<Item = (Format, Vec<u8>)> {
     FORMATS.into_iter().map(|format| (format, file_with(&photo(48, 32), format, Some(&block()), None)))
 }
 
@@ -163,7 +164,7 @@ fn a_profile_is_embedded_only_when_asked_for() {
 #[test]
 fn a_gray_result_has_a_gray_profile() {
     let gray = image::DynamicImage::ImageLuma8(photo(48, 32).into_luma8());
-    for format in [lapidary::Format::Jpeg, lapidary::Format::Png] {
+    for format in [Format::Jpeg, Format::Png] {
         for compression in ["lossless", "high"] {
             let source = file_with(&gray, format, None, None);
             let profile = profile_of(&process(&source, &asking(compression, r#""profile""#)).bytes);
@@ -182,5 +183,54 @@ fn lossless_keeps_the_profile_that_the_pixels_are_in() {
         let source = file_with(&photo(48, 32), format, None, Some(&srgb));
         assert_eq!(profile_of(&process(&source, &asking("lossless", "")).bytes).as_ref(), Some(&srgb), "{format}");
         assert_eq!(profile_of(&process(&source, &asking("high", "")).bytes), None, "{format}");
+    }
+}
+
+/// A PNG with more chunks behind its header.
+fn png_with(chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
+    let mut png = file(&photo(48, 32), Format::Png);
+    for (kind, data) in chunks.iter().rev() {
+        let body = [&kind[..], data].concat();
+        let chunk = [&(data.len() as u32).to_be_bytes()[..], &body, &crc32(&body).to_be_bytes()].concat();
+        png.splice(33..33, chunk);
+    }
+    png
+}
+
+/// What a WebP says that its source was ignored for.
+fn is_ignored(source: &[u8]) -> bool {
+    let webp = process(source, r#"{"optimize": {}, "output": {"format": "webp"}}"#);
+    warnings(&webp).iter().any(|warning| warning.contains("ignored"))
+}
+
+#[test]
+fn colours_of_high_dynamic_range_stay_named_without_loss_and_are_said_to_be_ignored_otherwise() {
+    for codes in [&[9u8, 16, 0, 1], &[9, 18, 0, 1], &[1, 13, 0, 0]] {
+        let source = png_with(&[(b"cICP", codes)]);
+        let named = [b"cICP", &codes[..]].concat();
+        for kinds in ["", r#""all""#] {
+            let lossless = process(&source, &asking("lossless", kinds)).bytes;
+            assert!(lossless.windows(8).any(|window| window == named), "{codes:?}");
+        }
+        assert!(is_ignored(&source), "{codes:?}");
+    }
+    assert!(!is_ignored(&png_with(&[(b"cICP", &[12, 13, 0, 1])])));
+}
+
+#[test]
+fn a_profile_that_cannot_be_read_is_said_to_be_ignored() {
+    assert!(is_ignored(&png_with(&[(b"iCCP", b"icc\0\0not deflate")])));
+    assert!(!is_ignored(&png_with(&[])));
+}
+
+#[test]
+fn everything_keeps_plain_notices_where_they_have_no_place_of_their_own() {
+    let source = png_with(&[(b"tEXt", format!("Copyright\0{HOLDER}").as_bytes())]);
+    for kinds in [r#""all""#, r#""copyright""#] {
+        let json = format!(r#"{{"optimize": {{}}, "output": {{"format": "webp", "metadata": [{kinds}]}}}}"#);
+        let webp = process(&source, &json).bytes;
+        let exif = exif_of(&webp).unwrap_or_else(|| panic!("{kinds}"));
+        assert_eq!(text(&exif, Tag::Copyright).as_deref(), Some(HOLDER), "{kinds}");
+        assert_eq!(process(&webp, &json).bytes, webp, "{kinds}");
     }
 }

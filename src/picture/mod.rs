@@ -14,5 +14,5 @@ pub use colour::{Converted, ToSrgb, srgb_profile, to_srgb};
 pub(crate) use frame::Shown;
 pub use frame::{Delay, Frame, Frames, Plays, Still};
 pub use layout::{Channels, Depth, Layout, Orientation};
-pub use metadata::{Keep, Metadata, orientation_of_exif};
+pub use metadata::{Keep, Metadata, orientation_alone, orientation_of_exif};
 pub use pixels::{Picture, Samples};

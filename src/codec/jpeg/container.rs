@@ -107,6 +107,7 @@ mod tests {
     fn full() -> Metadata {
         Metadata {
             icc: Some((0..150_000u32).map(|n| (n / 7) as u8).collect()),
+            cicp: None,
             exif: Some(b"II*\0\x08\0\0\0\0\0\0\0\0\0".to_vec()),
             xmp: Some(b"<x:xmpmeta/>".to_vec()),
             iptc: Some(b"\x1C\x02\x74\0\x03me!".to_vec()),
@@ -178,6 +179,26 @@ mod tests {
         let labelled = with_metadata(&baseline(8, 8), &full(), run()).unwrap();
         let read = metadata(&labelled, Run { limits: &limits, ..run() }).unwrap();
         assert_eq!((read.icc, read.exif), (None, full().exif));
+    }
+
+    #[test]
+    fn all_comments_share_the_limit() {
+        let limits = Limits { metadata_bytes: 2100, ..Limits::default() };
+        let given = Metadata { comments: ["a", "b", "c"].map(|text| text.repeat(1000)).into(), ..Metadata::default() };
+        let labelled = with_metadata(&baseline(8, 8), &given, run()).unwrap();
+        let read = metadata(&labelled, Run { limits: &limits, ..run() }).unwrap();
+        assert_eq!(read.comments, given.comments[..2]);
+    }
+
+    #[test]
+    fn the_orientation_stays_of_a_block_over_the_limit() {
+        let limits = Limits { metadata_bytes: 1000, ..Limits::default() };
+        let turned = b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0";
+        let given = Metadata { exif: Some([turned, &[0; 1000][..]].concat()), ..Metadata::default() };
+        let labelled = with_metadata(&baseline(8, 8), &given, run()).unwrap();
+        let read = metadata(&labelled, Run { limits: &limits, ..run() }).unwrap();
+        assert_eq!(read.orientation(), given.orientation());
+        assert!(read.exif.is_some_and(|exif| exif.len() < 100));
     }
 
     #[test]

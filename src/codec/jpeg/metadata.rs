@@ -5,28 +5,41 @@ use std::borrow::Cow;
 use super::segments::{Segment, marker};
 use crate::{
     limits::Limits,
-    picture::{Metadata, Orientation, orientation_of_exif},
+    picture::{Metadata, Orientation, orientation_alone, orientation_of_exif},
 };
 
 pub(super) const EXIF: &[u8] = b"Exif\0\0";
 pub(super) const XMP: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";
 pub(super) const ICC: &[u8] = b"ICC_PROFILE\0";
 pub(super) const PHOTOSHOP: &[u8] = b"Photoshop 3.0\0";
+/// Bytes of a marker and the length behind it, which count as well, so that many empty comments are not for nothing.
+const SEGMENT_HEADER: usize = 4;
 /// The Photoshop resource that holds IPTC-IIM records.
 pub(super) const IPTC_RESOURCE: u16 = 0x0404;
 
-/// All metadata in `extras`; blocks that are broken, or larger than the limit, are left out.
+/// All metadata in `extras`; blocks that are broken, or larger than the limit, are left out, but for the orientation. Of the
+/// comments there are as many of the first ones as the limit holds.
 pub(super) fn read(extras: &[Segment<'_>], limits: &Limits) -> Metadata {
     let allowed = |block: &Vec<u8>| limits.check_metadata(block.len()).is_ok();
-    let comment = |segment: &Segment<'_>| String::from_utf8_lossy(segment.payload).into_owned();
+    let whole = |exif: &[u8]| Some(exif.to_vec()).filter(allowed).or_else(|| orientation_alone(exif));
     Metadata {
         icc: icc(extras, limits),
-        exif: named(extras, marker::APP1, EXIF).map(<[u8]>::to_vec).filter(allowed),
+        exif: named(extras, marker::APP1, EXIF).and_then(whole),
         xmp: named(extras, marker::APP1, XMP).map(<[u8]>::to_vec).filter(allowed),
         iptc: iptc(extras).filter(allowed),
-        notices: Vec::new(),
-        comments: extras.iter().filter(|segment| segment.marker == marker::COM).map(comment).collect(),
+        comments: comments(extras, limits),
+        ..Metadata::default()
     }
+}
+
+fn comments(extras: &[Segment<'_>], limits: &Limits) -> Vec<String> {
+    let mut total = 0;
+    let all = extras.iter().filter(|segment| segment.marker == marker::COM);
+    let within = all.take_while(|segment| {
+        total += SEGMENT_HEADER + segment.payload.len();
+        limits.check_metadata(total).is_ok()
+    });
+    within.map(|segment| String::from_utf8_lossy(segment.payload).into_owned()).collect()
 }
 
 /// What follows `name` in the first segment of this kind.

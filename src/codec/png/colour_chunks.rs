@@ -32,18 +32,32 @@ pub(super) enum Colours<'a> {
 
 /// Reads the colour chunks; damaged ones are passed over.
 pub(super) fn colours<'a>(parts: &Parts<'a>) -> Colours<'a> {
-    let find = |kind: &[u8; 4]| parts.beside.iter().find(|chunk| &chunk.kind() == kind && chunk.intact());
-    if let Some(colours) = find(b"cICP").and_then(coded) {
+    if let Some(colours) = find(parts, b"cICP").and_then(coded) {
         return colours;
     }
-    if let Some(profile) = find(b"iCCP").and_then(embedded) {
-        return Colours::Embedded(profile);
+    match find(parts, b"iCCP").and_then(embedded) {
+        Some(profile) => Colours::Embedded(profile),
+        None => measured(parts),
     }
-    if find(b"sRGB").is_some() {
+}
+
+/// Code points of a `cICP` chunk that no profile tells: of high dynamic range, or of narrow range.
+pub(super) fn untold(parts: &Parts<'_>) -> Option<[u8; 4]> {
+    let chunk = find(parts, b"cICP").filter(|chunk| coded(chunk).is_none())?;
+    chunk.data().try_into().ok().filter(|codes: &[u8; 4]| codes[2] == 0 && codes[3] < 2)
+}
+
+fn find<'p, 'a>(parts: &'p Parts<'a>, kind: &[u8; 4]) -> Option<&'p Chunk<'a>> {
+    parts.beside.iter().find(|chunk| &chunk.kind() == kind && chunk.intact())
+}
+
+/// What is said beside a profile, which holds where that cannot be read.
+pub(super) fn measured(parts: &Parts<'_>) -> Colours<'static> {
+    if find(parts, b"sRGB").is_some() {
         return Colours::Srgb;
     }
-    let exponent = find(b"gAMA").and_then(exponent);
-    let chromaticities = find(b"cHRM").and_then(chromaticities).unwrap_or(SRGB_CHROMATICITIES);
+    let exponent = find(parts, b"gAMA").and_then(exponent);
+    let chromaticities = find(parts, b"cHRM").and_then(chromaticities).unwrap_or(SRGB_CHROMATICITIES);
     if exponent.is_none() && chromaticities == SRGB_CHROMATICITIES {
         Colours::Srgb
     } else {

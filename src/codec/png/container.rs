@@ -4,32 +4,36 @@ use libdeflater::{CompressionLvl, Compressor};
 
 use super::{
     chunks,
-    colour_chunks::{Colours, colours, synthesised},
+    colour_chunks::{Colours, colours, measured, synthesised, untold},
     exif,
     inflate::Inflater,
     parts::Parts,
     probe::is_gray,
     text::{Text, hex, iptc_records, iptc_resource, unhex},
 };
-use crate::{control::Run, error::Result, picture::Metadata};
+use crate::{
+    control::Run,
+    error::Result,
+    picture::{Metadata, orientation_alone},
+};
 
 const XMP: &[u8] = b"XML:com.adobe.xmp";
 
-/// All metadata; damaged blocks, and what goes beyond the limit over all of them, are left out. Colours described
-/// without a profile come as one.
+/// All metadata; damaged blocks, and what goes beyond the limit over all of them, are left out, but for the orientation.
+/// Colours described without a profile come as one.
 pub(super) fn metadata(bytes: &[u8], run: Run<'_>) -> Result<Metadata> {
     let parts = Parts::of(bytes)?;
     let mut inflater = Inflater::new(run.limits.metadata_bytes);
-    let colours = colours(&parts);
-    let mut metadata = Metadata {
-        icc: match colours {
-            Colours::Embedded(zlib) => inflater.inflate(zlib),
-            _ => synthesised(&colours, is_gray(&parts)),
-        },
-        ..Metadata::default()
+    let told = |colours: &Colours<'_>| synthesised(colours, is_gray(&parts));
+    let icc = match colours(&parts) {
+        Colours::Embedded(zlib) => inflater.inflate(zlib).or_else(|| told(&measured(&parts))),
+        colours => told(&colours),
     };
+    let mut metadata = Metadata { icc, cicp: untold(&parts), ..Metadata::default() };
     let block = parts.beside.iter().find(|chunk| &chunk.kind() == b"eXIf" && chunk.intact());
-    metadata.exif = block.and_then(|chunk| exif::tiff(chunk.data())).and_then(|tiff| inflater.copy(tiff));
+    metadata.exif = block
+        .and_then(|chunk| exif::tiff(chunk.data()))
+        .and_then(|tiff| inflater.copy(tiff).or_else(|| orientation_alone(tiff)));
     for chunk in &parts.beside {
         run.check()?;
         if let Some(text) = Text::of(chunk) {
@@ -82,6 +86,9 @@ pub(super) fn with_metadata(bytes: &[u8], metadata: &Metadata, run: Run<'_>) -> 
     parts.check_data(run)?;
     let animated = parts.frames()?.is_some();
     let (mut early, mut late) = (Vec::new(), Vec::new());
+    if let Some(cicp) = &metadata.cicp {
+        chunks::write(&mut early, b"cICP", &[cicp]);
+    }
     if let Some(icc) = &metadata.icc {
         chunks::write(&mut early, b"iCCP", &[b"icc\0\0", &deflated(icc)]);
     }
@@ -152,6 +159,7 @@ mod tests {
     fn full() -> Metadata {
         Metadata {
             icc: Some((0..=255).collect()),
+            cicp: Some([9, 16, 0, 1]),
             exif: Some(block(true, 6)),
             xmp: Some("<x:xmpmeta>ü</x:xmpmeta>".repeat(40).into_bytes()),
             iptc: Some(b"\x1C\x02\x74\0\x03abc".to_vec()),
@@ -226,6 +234,25 @@ mod tests {
         );
         let metadata = metadata(&file, small).unwrap();
         assert_eq!(metadata, Metadata { comments: vec!["good".into()], ..Metadata::default() });
+    }
+
+    #[test]
+    fn the_orientation_stays_of_a_block_that_is_too_large() {
+        let limits = Limits { metadata_bytes: 1000, ..Limits::default() };
+        let large = [block(true, 6), vec![0; 1000]].concat();
+        let file = file_with(&[(b"eXIf", &large)], &[]);
+        let metadata = metadata(&file, Run { limits: &limits, control: &Unattended }).unwrap();
+        assert_eq!(metadata.orientation(), Orientation::Rotate90);
+        assert!(metadata.exif.is_some_and(|exif| exif.len() < 100));
+    }
+
+    #[test]
+    fn a_damaged_profile_hides_nothing_that_is_said_beside_it() {
+        let gamma: (&[u8; 4], &[u8]) = (b"gAMA", &100_000u32.to_be_bytes());
+        let icc = |before: &[(&[u8; 4], &[u8])]| metadata(&file_with(before, &[]), run()).unwrap().icc;
+        assert!(icc(&[gamma]).is_some());
+        assert_eq!(icc(&[(b"iCCP", b"p\0\0not deflate"), gamma]), icc(&[gamma]));
+        assert_eq!(icc(&[(b"iCCP", b"p\0\0not deflate"), (b"sRGB", &[0]), gamma]), None);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::{
     control::Run,
     error::{Error, Result},
     format::Format,
-    picture::{Metadata, Plays},
+    picture::{Metadata, Plays, orientation_alone},
 };
 
 /// Holds one comment as UTF-8.
@@ -29,7 +29,8 @@ impl Container for Webp {
         Ok(metadata(&File::parse(bytes)?, run))
     }
 
-    /// IPTC and notices have no place in a WebP file and are left out; so are empty blocks.
+    /// IPTC and plain notices have no place in a WebP file: what they say of author and copyright goes into EXIF unless
+    /// that or XMP has it, all else is left out. So are empty blocks.
     fn with_metadata(&self, bytes: &[u8], metadata: &Metadata, run: Run<'_>) -> Result<Vec<u8>> {
         write(&File::parse(bytes)?, metadata, run)
     }
@@ -45,9 +46,11 @@ pub(super) fn metadata(file: &File<'_>, run: Run<'_>) -> Metadata {
     }
 }
 
-/// The EXIF block of `file` alone.
+/// The EXIF block of `file` alone; of one beyond the limit the orientation.
 pub(super) fn exif(file: &File<'_>, run: Run<'_>) -> Metadata {
-    let exif = block(file, Flags::EXIF, *b"EXIF", run).and_then(tiff).map(<[u8]>::to_vec);
+    let fits = |tiff: &[u8]| run.limits.check_metadata(tiff.len()).is_ok();
+    let whole = file.announced(Flags::EXIF, *b"EXIF").and_then(tiff);
+    let exif = whole.and_then(|tiff| if fits(tiff) { Some(tiff.to_vec()) } else { orientation_alone(tiff) });
     Metadata { exif, ..Metadata::default() }
 }
 
@@ -77,10 +80,11 @@ fn comments(file: &File<'_>, run: Run<'_>) -> Vec<String> {
 
 /// `file` with exactly `metadata`, in the simple layout if that can hold it.
 pub(super) fn write(file: &File<'_>, metadata: &Metadata, run: Run<'_>) -> Result<Vec<u8>> {
+    let exif = metadata.exif_with_notices();
     let present =
         |block: &Option<Vec<u8>>, flag| block.as_ref().map_or(0, |data| if data.is_empty() { 0 } else { flag });
     let mut flags =
-        present(&metadata.icc, Flags::ICC) | present(&metadata.exif, Flags::EXIF) | present(&metadata.xmp, Flags::XMP);
+        present(&metadata.icc, Flags::ICC) | present(&exif, Flags::EXIF) | present(&metadata.xmp, Flags::XMP);
     let mut extended = flags != 0;
     match file.content {
         Content::Still(image) => {
@@ -110,7 +114,7 @@ pub(super) fn write(file: &File<'_>, metadata: &Metadata, run: Run<'_>) -> Resul
             })?;
         }
     }
-    out.block(*b"EXIF", &metadata.exif);
+    out.block(*b"EXIF", &exif);
     out.block(*b"XMP ", &metadata.xmp);
     for comment in &metadata.comments {
         out.chunk(COMMENT, comment.as_bytes());

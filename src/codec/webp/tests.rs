@@ -486,6 +486,11 @@ fn exif_is_read_with_and_without_the_prefix_of_jpeg() {
     assert_eq!(metadata(&file(b"nonsense")).exif, None);
     let turned = file(b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0");
     assert_eq!(probe(&turned).unwrap().orientation, metadata(&turned).orientation());
+    let large = file(&[&b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0"[..], &[0; 99]].concat());
+    let limits = Limits { metadata_bytes: 99, ..Default::default() };
+    let small = Run { limits: &limits, control: &Unattended };
+    let read = codec().container.metadata(&large, small).unwrap();
+    assert_eq!((read.orientation(), read.exif.map(|exif| exif.len() < 99)), (metadata(&turned).orientation(), Some(true)));
 }
 
 #[test]

@@ -40,6 +40,12 @@ pub fn orientation_of_exif(exif: &[u8]) -> Orientation {
     value.map_or(Orientation::Upright, Orientation::from_exif)
 }
 
+/// A new block of nothing but the orientation that `exif` asks for, where the whole is too large to keep; `None` where that
+/// is upright.
+pub fn orientation_alone(exif: &[u8]) -> Option<Vec<u8>> {
+    selected(Tiff::parse(without_prefix(exif)), Vec::new(), Keep::NONE, true)
+}
+
 /// The text of a notice in the first directory, without the blanks and terminators that follow it; `None` if there is
 /// nothing else. Bytes are as found: EXIF says ASCII, writers put UTF-8.
 pub(super) fn notice(tiff: &Tiff<'_>, tag: u16) -> Option<Vec<u8>> {
@@ -95,6 +101,13 @@ pub(super) fn selected(
     let children =
         vec![Directory { pointer: EXIF_POINTER, fields: dates }, Directory { pointer: GPS_POINTER, fields: position }];
     write(order, primary, children)
+}
+
+/// The whole block with `notices` (tag and text) added to it.
+pub(super) fn with_notices(source: Tiff<'_>, notices: Vec<(u16, Vec<u8>)>) -> Vec<u8> {
+    let mut fields: Vec<Field<'_>> = notices.into_iter().map(|(tag, text)| text_field(tag, text)).collect();
+    fields.extend(source.first().iter().flat_map(|&first| source.entries(first)).map(|entry| entry.field));
+    source.with_first(fields)
 }
 
 fn text_field(tag: u16, mut text: Vec<u8>) -> Field<'static> {

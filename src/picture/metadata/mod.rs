@@ -9,13 +9,15 @@ mod xmp;
 use self::tiff::Tiff;
 use super::layout::Orientation;
 
-pub use exif::orientation_of_exif;
+pub use exif::{orientation_alone, orientation_of_exif};
 
 /// Metadata blocks as raw payloads, without the container's framing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Metadata {
     /// ICC profile.
     pub icc: Option<Vec<u8>>,
+    /// Colours numbered as in ITU-T H.273 that no profile tells, such as those of HDR: the four bytes of a PNG's `cICP`.
+    pub cicp: Option<[u8; 4]>,
     /// EXIF, beginning with the TIFF header (`II*\0` or `MM\0*`).
     pub exif: Option<Vec<u8>>,
     /// XMP packet.
@@ -64,8 +66,20 @@ impl Metadata {
         self.exif.as_deref().map_or(Orientation::Upright, orientation_of_exif)
     }
 
-    /// What survives of this under `keep`. Where pixels are `untouched` the profile and the orientation tag stay, since
-    /// the pixels still need them; otherwise both are dropped (whoever converted the pixels embeds a new profile).
+    /// The EXIF block for a file that holds neither IPTC nor plain notices: with what these say of author and copyright,
+    /// unless this block or XMP says it.
+    pub fn exif_with_notices(&self) -> Option<Vec<u8>> {
+        let source = self.exif.as_deref().and_then(|exif| Tiff::parse(exif::without_prefix(exif)));
+        let notices = notices::elsewhere(self, source);
+        match source {
+            _ if notices.is_empty() => self.exif.clone(),
+            Some(source) => Some(exif::with_notices(source, notices)),
+            None => exif::selected(None, notices, Keep::NONE, true),
+        }
+    }
+
+    /// What survives of this under `keep`. Where pixels are `untouched` the profile, `cicp` and the orientation tag stay,
+    /// since the pixels still need them; otherwise all are dropped (whoever converted the pixels embeds a new profile).
     ///
     /// Notices, dates and position end up in one new EXIF block of at most 64 KiB; a notice that EXIF lacks is taken
     /// from XMP, IPTC or the plain texts, in this order. `all` keeps every block as it is, but for thumbnails, for the
@@ -73,16 +87,16 @@ impl Metadata {
     /// nothing.
     #[must_use]
     pub fn kept(&self, keep: Keep, untouched: bool) -> Self {
-        let icc = self.icc.clone().filter(|_| untouched);
+        let (icc, cicp) = (self.icc.clone().filter(|_| untouched), self.cicp.filter(|_| untouched));
         if keep.all {
             let exif = self.exif.as_deref().and_then(|exif| exif::whole(exif, !untouched));
             let xmp = self.xmp.as_deref().map(|xmp| if untouched { xmp.to_vec() } else { xmp::upright(xmp) });
-            return Self { icc, exif, xmp, ..self.clone() };
+            return Self { icc, cicp, exif, xmp, ..self.clone() };
         }
         let source = self.exif.as_deref().and_then(|exif| Tiff::parse(exif::without_prefix(exif)));
         let notices = if keep.copyright { notices::of(self, source) } else { Vec::new() };
         let exif = exif::selected(source, notices, keep, untouched);
-        Self { icc, exif, ..Self::default() }
+        Self { icc, cicp, exif, ..Self::default() }
     }
 }
 

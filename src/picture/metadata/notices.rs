@@ -39,6 +39,16 @@ pub(super) fn of(metadata: &Metadata, source: Option<Tiff<'_>>) -> Vec<(u16, Vec
     NOTICES.iter().filter_map(text).collect()
 }
 
+/// The same of those that neither EXIF nor XMP has.
+pub(super) fn elsewhere(metadata: &Metadata, source: Option<Tiff<'_>>) -> Vec<(u16, Vec<u8>)> {
+    let is_there = |notice: &Notice| {
+        source.is_some_and(|tiff| exif::notice(&tiff, notice.exif_tag).is_some())
+            || metadata.xmp.as_deref().is_some_and(|xmp| !xmp::values(xmp, notice.xmp_property).is_empty())
+    };
+    let text = |notice: &Notice| Some((notice.exif_tag, notice.outside_exif(metadata)?));
+    NOTICES.iter().filter(|notice| !is_there(notice)).filter_map(text).collect()
+}
+
 impl Notice {
     /// The text in the first place that has any.
     fn outside_exif(&self, metadata: &Metadata) -> Option<Vec<u8>> {

@@ -50,6 +50,7 @@ fn block(fields: &[Field], thumbnail: Option<&[u8]>, little_endian: bool) -> Vec
 fn camera(little_endian: bool) -> Metadata {
     Metadata {
         icc: Some(vec![1, 2, 3]),
+        cicp: Some([9, 16, 0, 1]),
         exif: Some(block(&camera_fields(), Some(THUMBNAIL), little_endian)),
         xmp: Some(b"<x tiff:Orientation='6'/>".to_vec()),
         iptc: Some(vec![0x1C, 2, 5, 0, 1, b'T']),
@@ -155,7 +156,7 @@ fn a_gps_directory_with_nothing_but_its_version_is_no_position() {
 fn orientation_and_profile_stay_with_untouched_pixels_and_go_with_others() {
     let stays = camera(true).kept(Keep::NONE, true);
     assert_eq!((stays.orientation(), tags(&stays)), (Orientation::Rotate90, vec![Tag::Orientation]));
-    assert_eq!(stays.icc, camera(true).icc);
+    assert_eq!((&stays.icc, stays.cicp), (&camera(true).icc, camera(true).cicp));
     assert_eq!(camera(true).kept(Keep::NONE, false), Metadata::default());
     assert_eq!(camera(true).kept(Keep { profile: true, ..Keep::NONE }, false), Metadata::default());
 }
@@ -182,7 +183,7 @@ fn everything_keeps_all_but_the_thumbnail_and_resets_the_orientation_of_touched_
         assert_eq!(primary(&read(&kept)), primary(&read(&camera)));
         assert_eq!(read(&kept).fields().filter(|field| field.ifd_num != In::PRIMARY).count(), 0);
         assert_eq!(kept.xmp.as_deref(), Some(&b"<x tiff:Orientation='1'/>"[..]));
-        assert_eq!(kept, Metadata { icc: None, exif: kept.exif.clone(), xmp: kept.xmp.clone(), ..camera });
+        assert_eq!(kept, Metadata { icc: None, cicp: None, exif: kept.exif.clone(), xmp: kept.xmp.clone(), ..camera });
     }
 }
 
@@ -213,6 +214,30 @@ fn notices_missing_in_exif_come_from_elsewhere_and_those_there_win() {
     let xmp = b"<dc:creator><rdf:Seq><rdf:li>Zo\xC3\xAB</rdf:li></rdf:Seq></dc:creator><dc:rights>no</dc:rights>";
     let kept = Metadata { xmp: Some(xmp.to_vec()), ..with_exif(blank) }.kept(Keep::COPYRIGHT, false);
     assert_eq!((text(&kept, Tag::Artist), text(&kept, Tag::Copyright)), ("Zoë".into(), b"(c) Ada".to_vec()));
+}
+
+#[test]
+fn notices_without_another_place_join_the_exif_that_lacks_them() {
+    let notices = vec![("Author".to_owned(), "P".to_owned()), ("Copyright".into(), "(c) P".into())];
+    let of = |metadata: &Metadata| with_exif(metadata.exif_with_notices().unwrap());
+    let alone = Metadata { notices: notices.clone(), ..Metadata::default() };
+    assert_eq!((text(&of(&alone), Tag::Artist), text(&of(&alone), Tag::Copyright)), ("P".into(), b"(c) P".to_vec()));
+    for little_endian in [false, true] {
+        let fields = camera_fields().into_iter().filter(|field| field.tag != Tag::Copyright).collect::<Vec<_>>();
+        let lacking = Metadata { notices: notices.clone(), ..with_exif(block(&fields, None, little_endian)) };
+        let joined = of(&lacking);
+        assert_eq!((text(&joined, Tag::Artist), text(&joined, Tag::Copyright)), (b"Ada".to_vec(), b"(c) P".to_vec()));
+        let others = |metadata: &Metadata| {
+            let exif = read(metadata);
+            let others = exif.fields().filter(|field| field.tag != Tag::Copyright);
+            others.map(|field| format!("{} {:?}", field.tag, field.value)).collect::<Vec<_>>()
+        };
+        assert_eq!(others(&joined), others(&lacking));
+        assert_eq!(joined.exif_with_notices(), joined.exif);
+    }
+    let rights = b"<dc:creator>X</dc:creator><dc:rights>X</dc:rights>".to_vec();
+    assert_eq!(Metadata { xmp: Some(rights), ..alone }.exif_with_notices(), None);
+    assert_eq!(camera(true).exif_with_notices(), camera(true).exif);
 }
 
 #[test]

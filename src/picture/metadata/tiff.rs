@@ -115,6 +115,16 @@ impl<'a> Tiff<'a> {
         (to >= HEADER && self.u16_at(to).is_some()).then_some(to)
     }
 
+    /// The structure with `fields` in its first directory, which moves behind everything else; all other offsets hold.
+    pub(super) fn with_first(&self, fields: Vec<Field<'_>>) -> Vec<u8> {
+        let mut out = self.bytes.to_vec();
+        out.resize(out.len().next_multiple_of(2), 0);
+        let at = out.len();
+        out[4..HEADER].copy_from_slice(&self.order.long(at as u32));
+        out.extend(directory(self.order, sorted(fields), at));
+        out
+    }
+
     /// The bytes of the directory itself, with the pointer to the next one, as far as they go.
     pub(super) fn directory_range(&self, directory: usize) -> Range<usize> {
         let count = usize::from(self.u16_at(directory).unwrap_or(0));
