@@ -14,5 +14,11 @@ pub use colour::{Converted, ToSrgb, srgb_profile, to_srgb};
 pub(crate) use frame::Shown;
 pub use frame::{Delay, Frame, Frames, Plays, Still};
 pub use layout::{Channels, Depth, Layout, Orientation};
+#[cfg(any(feature = "jpeg", feature = "png"))]
+pub(crate) use metadata::photoshop;
+#[cfg(feature = "png")]
+pub(crate) use metadata::upright;
+#[cfg(any(feature = "png", feature = "webp"))]
+pub(crate) use metadata::with_tiff_header;
 pub use metadata::{Keep, Metadata, orientation_alone, orientation_of_exif};
 pub use pixels::{Picture, Samples};

@@ -2,10 +2,14 @@
 
 use super::{
     header::{Header, adobe_transform, damaged, is_jfif},
-    metadata::{self, EXIF, ICC, IPTC_RESOURCE, PHOTOSHOP, XMP},
+    metadata::{self, EXIF, ICC, PHOTOSHOP, XMP},
     segments::{MAX_PAYLOAD, Segment, Segments, marker, write_segment},
 };
-use crate::{control::Run, error::Result, picture::Metadata};
+use crate::{
+    control::Run,
+    error::Result,
+    picture::{Metadata, photoshop},
+};
 
 /// Bytes of a profile that fit one segment behind its name, number and count.
 const ICC_CHUNK: usize = MAX_PAYLOAD - ICC.len() - 2;
@@ -71,17 +75,10 @@ fn write_blocks(out: &mut Vec<u8>, metadata: &Metadata) {
             write_segment(out, marker::APP2, &[ICC, &[number, count], chunk]);
         }
     }
-    if let Some(records) = &metadata.iptc {
-        write_iptc(out, records);
-    }
-}
-
-/// Wraps IPTC records as the only resource of a Photoshop segment, with an empty name and padded to an even length.
-fn write_iptc(out: &mut Vec<u8>, records: &[u8]) {
-    let head = [b"8BIM", &IPTC_RESOURCE.to_be_bytes()[..], &[0, 0], &(records.len() as u32).to_be_bytes()].concat();
-    let padding = &[0][..records.len() % 2];
-    if PHOTOSHOP.len() + head.len() + records.len() + padding.len() <= MAX_PAYLOAD {
-        write_segment(out, marker::APP13, &[PHOTOSHOP, &head, records, padding]);
+    if let Some(resources) = metadata.iptc.as_deref().map(photoshop::resources)
+        && PHOTOSHOP.len() + resources.len() <= MAX_PAYLOAD
+    {
+        write_segment(out, marker::APP13, &[PHOTOSHOP, &resources]);
     }
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::segments::{Segment, marker};
 use crate::{
     limits::Limits,
-    picture::{Metadata, Orientation, orientation_alone, orientation_of_exif},
+    picture::{Metadata, Orientation, orientation_alone, orientation_of_exif, photoshop},
 };
 
 pub(super) const EXIF: &[u8] = b"Exif\0\0";
@@ -14,8 +14,6 @@ pub(super) const ICC: &[u8] = b"ICC_PROFILE\0";
 pub(super) const PHOTOSHOP: &[u8] = b"Photoshop 3.0\0";
 /// Bytes of a marker and the length behind it, which count as well, so that many empty comments are not for nothing.
 const SEGMENT_HEADER: usize = 4;
-/// The Photoshop resource that holds IPTC-IIM records.
-pub(super) const IPTC_RESOURCE: u16 = 0x0404;
 
 /// All metadata in `extras`; blocks that are broken, or larger than the limit, are left out, but for the orientation. Of the
 /// comments there are as many of the first ones as the limit holds.
@@ -78,26 +76,7 @@ fn iptc(extras: &[Segment<'_>]) -> Option<Vec<u8>> {
         [single] => Cow::Borrowed(single),
         _ => Cow::Owned(parts.concat()),
     };
-    let mut rest = &joined[..];
-    while let Some((id, data, next)) = resource(rest) {
-        if id == IPTC_RESOURCE && !data.is_empty() {
-            return Some(data.to_vec());
-        }
-        rest = next;
-    }
-    None
-}
-
-/// The first Photoshop resource: its number, its data, and what follows. Names and data are padded to even lengths.
-fn resource(bytes: &[u8]) -> Option<(u16, &[u8], &[u8])> {
-    let rest = bytes.strip_prefix(b"8BIM")?;
-    let (id, rest) = rest.split_first_chunk::<2>()?;
-    let name = usize::from(*rest.first()?) + 1;
-    let rest = rest.get(name.next_multiple_of(2)..)?;
-    let (length, rest) = rest.split_first_chunk::<4>()?;
-    let length = u32::from_be_bytes(*length) as usize;
-    let data = rest.get(..length)?;
-    Some((u16::from_be_bytes(*id), data, rest.get(length.next_multiple_of(2)..).unwrap_or(&[])))
+    photoshop::records(&joined).map(<[u8]>::to_vec)
 }
 
 /// The orientation in the first EXIF segment; upright where there is none or it cannot be read.

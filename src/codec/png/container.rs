@@ -5,16 +5,15 @@ use libdeflater::{CompressionLvl, Compressor};
 use super::{
     chunks,
     colour_chunks::{Colours, colours, measured, synthesised, untold},
-    exif,
     inflate::Inflater,
     parts::Parts,
     probe::is_gray,
-    text::{Text, hex, iptc_records, iptc_resource, unhex},
+    text::{Text, hex, iptc_records, unhex},
 };
 use crate::{
     control::Run,
     error::Result,
-    picture::{Metadata, orientation_alone},
+    picture::{Metadata, orientation_alone, photoshop, upright, with_tiff_header},
 };
 
 const XMP: &[u8] = b"XML:com.adobe.xmp";
@@ -32,7 +31,7 @@ pub(super) fn metadata(bytes: &[u8], run: Run<'_>) -> Result<Metadata> {
     let mut metadata = Metadata { icc, cicp: untold(&parts), ..Metadata::default() };
     let block = parts.beside.iter().find(|chunk| &chunk.kind() == b"eXIf" && chunk.intact());
     metadata.exif = block
-        .and_then(|chunk| exif::tiff(chunk.data()))
+        .and_then(|chunk| with_tiff_header(chunk.data()))
         .and_then(|tiff| inflater.copy(tiff).or_else(|| orientation_alone(tiff)));
     for chunk in &parts.beside {
         run.check()?;
@@ -64,11 +63,9 @@ fn take_raw_profile(metadata: &mut Metadata, kind: &[u8], text: &Text<'_>, infla
     match kind {
         b"exif" | b"APP1" | b"app1" | b"xmp" => {
             let Some(block) = bytes() else { return };
-            if let Some(tiff) = exif::tiff(&block) {
+            if with_tiff_header(&block).is_some() {
                 // Nobody turns a picture for the sake of such a block, but as `eXIf` it would be heard.
-                let mut tiff = tiff.to_vec();
-                exif::turn_upright(&mut tiff);
-                metadata.exif.get_or_insert(tiff);
+                metadata.exif = metadata.exif.take().or_else(|| upright(&block));
             } else if let Some(packet) = block.strip_prefix(b"http://ns.adobe.com/xap/1.0/\0") {
                 metadata.xmp.get_or_insert_with(|| packet.to_vec());
             } else if kind == b"xmp" {
@@ -99,7 +96,7 @@ pub(super) fn with_metadata(bytes: &[u8], metadata: &Metadata, run: Run<'_>) -> 
         write_text(&mut late, XMP, xmp);
     }
     if let Some(iptc) = &metadata.iptc {
-        let text = hex("iptc", &iptc_resource(iptc));
+        let text = hex("iptc", &photoshop::resources(iptc));
         chunks::write(&mut late, b"zTXt", &[b"Raw profile type iptc\0\0", &deflated(&text)]);
     }
     for (keyword, text) in &metadata.notices {
@@ -148,8 +145,7 @@ mod tests {
     use crate::{
         codec::png::{
             decode::decode,
-            exif::tests::block,
-            fixtures::{deflated, file_with, run},
+            fixtures::{block, deflated, file_with, run},
         },
         control::Unattended,
         limits::Limits,
@@ -213,7 +209,7 @@ mod tests {
     #[test]
     fn raw_profiles_are_read_and_their_orientation_is_not_heard() {
         let exif = hex("exif", &[b"Exif\0\0", &block(false, 6)[..]].concat());
-        let iptc = hex("iptc", &iptc_resource(b"\x1C\x02\x74\0\x01a"));
+        let iptc = hex("iptc", &photoshop::resources(b"\x1C\x02\x74\0\x01a"));
         let text = |keyword: &[u8], hex: &[u8]| [b"Raw profile type ", keyword, b"\0\0", &deflated(hex)].concat();
         let file = file_with(&[(b"zTXt", &text(b"exif", &exif)), (b"zTXt", &text(b"iptc", &iptc))], &[]);
         let metadata = metadata(&file, run()).unwrap();

@@ -108,6 +108,15 @@ pub(super) fn file_with(before: &[(&[u8; 4], &[u8])], behind: &[(&[u8; 4], &[u8]
     assembled(header, &raw_rows(header), before, behind)
 }
 
+/// A TIFF block of nothing but an orientation.
+pub(super) fn block(little: bool, value: u8) -> Vec<u8> {
+    if little {
+        [&b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0"[..], &[value, 0, 0, 0], &[0; 4]].concat()
+    } else {
+        [&b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01"[..], &[0, value, 0, 0], &[0; 4]].concat()
+    }
+}
+
 /// What the `image` crate decodes.
 pub(super) fn reference(file: &[u8]) -> Picture {
     use image::DynamicImage as D;

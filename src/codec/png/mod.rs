@@ -8,7 +8,6 @@ mod container;
 mod decode;
 mod deflate;
 mod encode;
-mod exif;
 mod filters;
 #[cfg(test)]
 mod fixtures;

@@ -70,7 +70,7 @@ pub(super) fn is_gray(parts: &Parts<'_>) -> bool {
 mod tests {
     use super::*;
     use crate::{
-        codec::png::fixtures::{file_of, file_with, run, valid_headers},
+        codec::png::fixtures::{block, file_of, file_with, run, valid_headers},
         error::Error,
         picture::Channels,
     };
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_orientation_is_found_before_and_behind_the_pixels() {
-        let block = crate::codec::png::exif::tests::block(true, 6);
+        let block = block(true, 6);
         let (before, behind) = (file_with(&[(b"eXIf", &block)], &[]), file_with(&[], &[(b"eXIf", &block)]));
         assert_eq!(probe(&before, run()).unwrap().orientation, Orientation::Rotate90);
         assert_eq!(probe(&behind, run()).unwrap().orientation, Orientation::Rotate90);

@@ -1,6 +1,7 @@
 //! Text chunks, and the blocks that ImageMagick hides in them.
 
 use super::{chunks::Chunk, inflate::Inflater};
+use crate::picture::photoshop;
 
 /// A `tEXt`, `zTXt` or `iTXt` chunk that is not yet decompressed.
 #[derive(Debug)]
@@ -88,31 +89,12 @@ pub(super) fn hex(name: &str, bytes: &[u8]) -> Vec<u8> {
     text
 }
 
-/// IPTC-IIM records out of Photoshop image resources (resource 0x0404); bytes that are no resources are records as they
-/// are.
+/// IPTC-IIM records out of Photoshop image resources; bytes that are no resources are records as they are.
 pub(super) fn iptc_records(bytes: Vec<u8>) -> Option<Vec<u8>> {
-    if !bytes.starts_with(b"8BIM") {
-        return (!bytes.is_empty()).then_some(bytes);
+    if bytes.starts_with(b"8BIM") {
+        return photoshop::records(&bytes).map(<[u8]>::to_vec);
     }
-    let mut rest = &bytes[..];
-    while let [b'8', b'B', b'I', b'M', id0, id1, after @ ..] = rest {
-        // A name behind its length, then a length of the data; both padded to an even count of bytes.
-        let name = usize::from(*after.first()?) + 1;
-        let sized = after.get(name.next_multiple_of(2)..)?;
-        let (length, data) = sized.split_first_chunk()?;
-        let length = u32::from_be_bytes(*length) as usize;
-        if [*id0, *id1] == [4, 4] {
-            return data.get(..length).map(<[u8]>::to_vec);
-        }
-        rest = data.get(length.checked_next_multiple_of(2)?..)?;
-    }
-    None
-}
-
-/// IPTC-IIM records as a Photoshop image resource.
-pub(super) fn iptc_resource(records: &[u8]) -> Vec<u8> {
-    let padding = [0].repeat(records.len() % 2);
-    [b"8BIM\x04\x04\0\0", &(records.len() as u32).to_be_bytes()[..], records, &padding].concat()
+    (!bytes.is_empty()).then_some(bytes)
 }
 
 #[cfg(test)]
@@ -136,13 +118,10 @@ mod tests {
     }
 
     #[test]
-    fn records_come_out_of_photoshop_resources() {
+    fn records_come_as_they_are_and_out_of_photoshop_resources() {
         let records = b"\x1C\x02\x74\0\x03abc".to_vec();
-        let other = b"8BIM\x04\x0B\x03url\0\0\0\x01x\0".to_vec();
-        assert_eq!(iptc_records(iptc_resource(&records)), Some(records.clone()));
-        assert_eq!(iptc_records([other.clone(), iptc_resource(&records)].concat()), Some(records.clone()));
+        assert_eq!(iptc_records(photoshop::resources(&records)), Some(records.clone()));
         assert_eq!(iptc_records(records.clone()), Some(records));
-        assert_eq!(iptc_records(other), None);
-        assert_eq!(iptc_records(b"8BIM\x04\x04\0\0\xFF\xFF\xFF\xFFab".to_vec()), None);
+        assert_eq!(iptc_records(Vec::new()), None);
     }
 }

@@ -12,13 +12,11 @@ use crate::{
     control::Run,
     error::{Error, Result},
     format::Format,
-    picture::{Metadata, Plays, orientation_alone},
+    picture::{Metadata, Plays, orientation_alone, with_tiff_header},
 };
 
 /// Holds one comment as UTF-8.
 const COMMENT: FourCc = *b"LPDY";
-/// What some writers put before EXIF, as in a JPEG.
-const EXIF_PREFIX: &[u8] = b"Exif\0\0";
 
 impl Container for Webp {
     fn format(&self) -> Format {
@@ -49,19 +47,13 @@ pub(super) fn metadata(file: &File<'_>, run: Run<'_>) -> Metadata {
 /// The EXIF block of `file` alone; of one beyond the limit the orientation.
 pub(super) fn exif(file: &File<'_>, run: Run<'_>) -> Metadata {
     let fits = |tiff: &[u8]| run.limits.check_metadata(tiff.len()).is_ok();
-    let whole = file.announced(Flags::EXIF, *b"EXIF").and_then(tiff);
+    let whole = file.announced(Flags::EXIF, *b"EXIF").and_then(with_tiff_header);
     let exif = whole.and_then(|tiff| if fits(tiff) { Some(tiff.to_vec()) } else { orientation_alone(tiff) });
     Metadata { exif, ..Metadata::default() }
 }
 
 fn block<'a>(file: &File<'a>, flag: u8, id: FourCc, run: Run<'_>) -> Option<&'a [u8]> {
     file.announced(flag, id).filter(|data| !data.is_empty() && run.limits.check_metadata(data.len()).is_ok())
-}
-
-/// EXIF from its TIFF header on, `None` if there is no such header.
-fn tiff(exif: &[u8]) -> Option<&[u8]> {
-    let exif = exif.strip_prefix(EXIF_PREFIX).unwrap_or(exif);
-    (exif.starts_with(b"II*\0") || exif.starts_with(b"MM\0*")).then_some(exif)
 }
 
 /// The comments, as many of the first ones as the limit on metadata holds.

@@ -490,7 +490,10 @@ fn exif_is_read_with_and_without_the_prefix_of_jpeg() {
     let limits = Limits { metadata_bytes: 99, ..Default::default() };
     let small = Run { limits: &limits, control: &Unattended };
     let read = codec().container.metadata(&large, small).unwrap();
-    assert_eq!((read.orientation(), read.exif.map(|exif| exif.len() < 99)), (metadata(&turned).orientation(), Some(true)));
+    assert_eq!(
+        (read.orientation(), read.exif.map(|exif| exif.len() < 99)),
+        (metadata(&turned).orientation(), Some(true))
+    );
 }
 
 #[test]

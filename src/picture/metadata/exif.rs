@@ -196,6 +196,19 @@ fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     out
 }
 
+/// The block from its TIFF header on; `None` without one.
+#[cfg(any(feature = "png", feature = "webp"))]
+pub(crate) fn with_tiff_header(exif: &[u8]) -> Option<&[u8]> {
+    let exif = without_prefix(exif);
+    Tiff::parse(exif).map(|_| exif)
+}
+
+/// The whole block, upright; `None` for one that cannot be read.
+#[cfg(feature = "png")]
+pub(crate) fn upright(exif: &[u8]) -> Option<Vec<u8>> {
+    whole(exif, true)
+}
+
 /// The block from its TIFF header on.
 pub(super) fn without_prefix(exif: &[u8]) -> &[u8] {
     exif.strip_prefix(b"Exif\0\0").unwrap_or(exif)

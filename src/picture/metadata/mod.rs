@@ -3,12 +3,18 @@
 mod exif;
 mod iptc;
 mod notices;
+#[cfg(any(feature = "jpeg", feature = "png"))]
+pub(crate) mod photoshop;
 mod tiff;
 mod xmp;
 
 use self::tiff::Tiff;
 use super::layout::Orientation;
 
+#[cfg(feature = "png")]
+pub(crate) use exif::upright;
+#[cfg(any(feature = "png", feature = "webp"))]
+pub(crate) use exif::with_tiff_header;
 pub use exif::{orientation_alone, orientation_of_exif};
 
 /// Metadata blocks as raw payloads, without the container's framing.
@@ -69,6 +75,9 @@ impl Metadata {
     /// The EXIF block for a file that holds neither IPTC nor plain notices: with what these say of author and copyright,
     /// unless this block or XMP says it.
     pub fn exif_with_notices(&self) -> Option<Vec<u8>> {
+        if self.iptc.is_none() && self.notices.is_empty() {
+            return self.exif.clone();
+        }
         let source = self.exif.as_deref().and_then(|exif| Tiff::parse(exif::without_prefix(exif)));
         let notices = notices::elsewhere(self, source);
         match source {

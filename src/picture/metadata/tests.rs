@@ -90,6 +90,17 @@ fn every_orientation_is_read_in_both_byte_orders_with_and_without_a_prefix() {
 }
 
 #[test]
+fn blocks_cut_before_their_orientation_are_upright_and_turning_one_changes_nothing_else() {
+    for little_endian in [false, true] {
+        let turned = |value| block(&[short(Tag::Orientation, value)], None, little_endian);
+        for length in 0..20 {
+            assert_eq!(orientation_of_exif(&turned(6)[..length.min(18)]), Orientation::Upright);
+        }
+        assert_eq!(with_exif(turned(8)).kept(Keep::ALL, false), with_exif(turned(1)));
+    }
+}
+
+#[test]
 fn orientation_is_read_from_a_block_whose_directories_loop() {
     let mut exif = block(&[short(Tag::Orientation, 6)], None, true);
     // The pointer to the next directory, behind one entry of twelve bytes.
