@@ -190,7 +190,7 @@ mod tests {
         let mut rows = Vec::new();
         for pass in Pass::all(header.width, header.height, header.interlaced) {
             for _ in 0..pass.height {
-                rows.push(0);
+                rows.extend([0]);
                 let bytes = pass.width as usize * usize::from(header.depth) / 8;
                 match header.depth {
                     8 | 16 if header.colour != ColourType::Indexed => (0..pass.width).for_each(|_| {
