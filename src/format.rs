@@ -1,6 +1,6 @@
 //! File formats, recognised by content alone.
 
-use std::fmt;
+use std::{cell::Cell, fmt};
 
 /// A file format that requests and results can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -119,60 +119,80 @@ fn is_avif(bytes: &[u8]) -> bool {
 }
 
 /// Text whose first element, behind a byte order mark, declarations, comments and white space, is `svg`, with or
-/// without a namespace prefix. UTF-16 counts by its even or odd bytes.
+/// without a namespace prefix.
 fn looks_like_svg(bytes: &[u8]) -> bool {
-    /// How far a prologue of comments and declarations may push the first element.
-    const WINDOW: usize = 64 << 10;
+    let Some(at) = first_element(markup(bytes)) else { return false };
+    let ends = |c: &u8| c.is_ascii_whitespace() || matches!(c, b'>' | b'/');
+    let name: ([u8; 64], usize) =
+        markup(bytes).skip(at).take_while(|c| !ends(c)).take(64).fold(([0; 64], 0), |(mut name, length), c| {
+            name[length] = c;
+            (name, length + 1)
+        });
+    let name = &name.0[..name.1];
+    name == b"svg" || name.ends_with(b":svg")
+}
+
+/// How much of a text is searched for its first element, which comments and declarations push back.
+pub(crate) const MARKUP_WINDOW: usize = 64 << 10;
+
+/// The beginning of a text with a byte a character: of UTF-16 only the lower halves, which is all that markup uses.
+pub(crate) fn markup(bytes: &[u8]) -> impl Iterator<Item = u8> {
     let (skip, step) = match bytes {
         [0xFF, 0xFE, ..] => (2, 2),
         [0xFE, 0xFF, ..] => (3, 2),
         [0xEF, 0xBB, 0xBF, ..] => (3, 1),
         _ => (0, 1),
     };
-    let mut text = bytes.get(skip..).unwrap_or(&[]).iter().step_by(step).take(WINDOW).copied().peekable();
+    bytes.iter().skip(skip).step_by(step).take(MARKUP_WINDOW).copied()
+}
+
+/// The place of the name of the first element, behind comments, instructions and a document type; `None` where something
+/// else comes first, or does not end.
+pub(crate) fn first_element(text: impl Iterator<Item = u8>) -> Option<usize> {
+    let read = Cell::new(0);
+    let mut text = text.inspect(|_| read.set(read.get() + 1));
     loop {
-        while text.next_if(u8::is_ascii_whitespace).is_some() {}
-        if text.next() != Some(b'<') {
-            return false;
-        }
-        match text.peek() {
-            Some(b'?' | b'!') => {
-                if !skip_declaration(&mut text) {
-                    return false;
-                }
-            }
-            _ => {
-                let name: ([u8; 64], usize) = text
-                    .take_while(|c| !c.is_ascii_whitespace() && !matches!(c, b'>' | b'/'))
-                    .take(64)
-                    .fold(([0; 64], 0), |(mut name, length), c| {
-                        name[length] = c;
-                        (name, length + 1)
-                    });
-                let name = &name.0[..name.1];
-                return name == b"svg" || name.ends_with(b":svg");
-            }
+        text.find(|c| !c.is_ascii_whitespace()).filter(|c| *c == b'<')?;
+        match text.next()? {
+            b'?' => skip_past(&mut text, b"?>")?,
+            b'!' => skip_declaration(&mut text)?,
+            _ => return Some(read.get() - 1),
         }
     }
 }
 
-/// Skips a processing instruction, a comment or a document type (with its internal subset); false at the end of the
-/// text.
-fn skip_declaration(text: &mut impl Iterator<Item = u8>) -> bool {
-    let (mut depth, mut last, mut comment, mut seen) = (0i32, [0u8; 2], false, 0usize);
-    for c in text {
-        seen += 1;
-        comment |= seen == 3 && c == b'-' && last == *b"!-";
-        match c {
-            b'>' if comment && last == *b"--" && seen > 5 => return true,
-            b'[' if !comment => depth += 1,
-            b']' if !comment => depth -= 1,
-            b'>' if !comment && depth <= 0 => return true,
+/// Steps over a comment or a document type behind its `<!`. In the quotes, comments and instructions of the latter no
+/// bracket counts.
+fn skip_declaration(text: &mut impl Iterator<Item = u8>) -> Option<()> {
+    let (mut depth, mut last) = (0i32, *b"<!");
+    loop {
+        let c = text.next()?;
+        match (last, c) {
+            ([b'!', b'-'], b'-') => {
+                skip_past(text, b"-->")?;
+                if depth == 0 {
+                    return Some(());
+                }
+            }
+            ([_, b'<'], b'?') => skip_past(text, b"?>")?,
+            (_, b'"' | b'\'') => skip_past(text, &[c])?,
+            (_, b'[') => depth += 1,
+            (_, b']') => depth -= 1,
+            (_, b'>') if depth <= 0 => return Some(()),
             _ => {}
         }
         last = [last[1], c];
     }
-    false
+}
+
+/// Steps over the first place where the text reads `end`, of three bytes at most.
+fn skip_past(text: &mut impl Iterator<Item = u8>, end: &[u8]) -> Option<()> {
+    let mut last = [0; 3];
+    text.find(|c| {
+        last = [last[1], last[2], *c];
+        last.ends_with(end)
+    })
+    .map(drop)
 }
 
 #[cfg(test)]
@@ -211,7 +231,9 @@ mod tests {
     fn svg_is_found_behind_every_usual_prologue() {
         let utf16: Vec<u8> =
             [0xFF, 0xFE].into_iter().chain("<svg/>".encode_utf16().flat_map(u16::to_le_bytes)).collect();
-        let cases: [&[u8]; 8] = [
+        let cases: [&[u8]; 10] = [
+            b"<?xml-stylesheet href=\"a.css\" title=\"a>b\"?><svg xmlns='http://www.w3.org/2000/svg'/>",
+            b"<!DOCTYPE svg [<?a [ ?><!-- don't --><!ENTITY b \"]>\">]><svg/>",
             b"<svg xmlns='http://www.w3.org/2000/svg'/>",
             b"\xEF\xBB\xBF<?xml version='1.0'?>\n<svg>",
             b"<!-- a > b --><svg/>",

@@ -38,6 +38,14 @@ fn text(outcome: &Outcome) -> String {
     String::from_utf8(outcome.bytes.clone()).unwrap()
 }
 
+fn gzipped(text: &str) -> Vec<u8> {
+    let mut packer = libdeflater::Compressor::new(libdeflater::CompressionLvl::default());
+    let mut gz = vec![0; packer.gzip_compress_bound(text.len())];
+    let length = packer.gzip_compress(text.as_bytes(), &mut gz).unwrap();
+    gz.truncate(length);
+    gz
+}
+
 #[test]
 fn every_preset_shrinks_a_drawing_and_a_second_pass_changes_nothing() {
     let mut before = DRAWING.len();
@@ -77,6 +85,30 @@ fn ids_are_kept_where_they_are_asked_for() {
     let kept = process(DRAWING.as_bytes(), r#"{"output":{"keep_ids":true}}"#).unwrap();
     assert!(text(&kept).contains("id=\"gradient-of-the-sky\""), "{}", text(&kept));
     assert!(!text(&process(DRAWING.as_bytes(), "{}").unwrap()).contains("gradient-of-the-sky"));
+}
+
+#[test]
+fn a_resized_drawing_shows_what_its_alignment_and_its_size_showed() {
+    let cases = [
+        ("width=\"200\" height=\"100\" viewBox=\"0 0 100 100\"", "-50 0 200 100"),
+        ("width=\"200\" height=\"100\" viewBox=\"0 0 100 100\" preserveAspectRatio=\"xMinYMin\"", "0 0 200 100"),
+        (
+            "width=\"200\" height=\"100\" viewBox=\"0 0 100 100\" preserveAspectRatio=\"xMaxYMid meet\"",
+            "-100 0 200 100",
+        ),
+        ("width=\"200\" height=\"100\" viewBox=\"0 0 100 100\" preserveAspectRatio=\"xMidYMid slice\"", "0 25 100 50"),
+        ("width=\"200\" height=\"100\" viewBox=\"0 0 100 100\" preserveAspectRatio=\"xMinYMax slice\"", "0 50 100 50"),
+        ("", "0 0 300 150"),
+        ("width=\"1in\" height=\".5in\"", "0 0 96 48"),
+        ("width=\"100%\" height=\"30\"", "0 0 300 30"),
+    ];
+    for (attributes, view) in cases {
+        let source = format!("<svg xmlns=\"http://www.w3.org/2000/svg\" {attributes}><path d=\"M0 0h30v30z\"/></svg>");
+        let outcome = process(source.as_bytes(), r#"{"resize":{"width":600}}"#).unwrap();
+        let resized = text(&outcome);
+        assert!(resized.contains(&format!("viewBox=\"{view}\"")), "{attributes}: {resized}");
+        assert!(!resized.contains("preserveAspectRatio") && outcome.output.width == 600, "{attributes}: {resized}");
+    }
 }
 
 #[test]
@@ -146,10 +178,7 @@ fn what_would_change_nothing_is_not_refused_of_a_drawing() {
 
 #[test]
 fn a_gzipped_drawing_comes_back_gzipped() {
-    let mut packer = libdeflater::Compressor::new(libdeflater::CompressionLvl::default());
-    let mut gz = vec![0; packer.gzip_compress_bound(DRAWING.len())];
-    let length = packer.gzip_compress(DRAWING.as_bytes(), &mut gz).unwrap();
-    gz.truncate(length);
+    let gz = gzipped(DRAWING);
     let outcome = process(&gz, "{}").unwrap();
     assert_eq!((sniff(&outcome.bytes), &outcome.bytes[..2]), (Some(Format::Svg), &[0x1F, 0x8B][..]));
     assert!(outcome.bytes.len() < gz.len());

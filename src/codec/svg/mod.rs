@@ -43,6 +43,7 @@ pub(crate) use self::{
     address::{percent_decoded, urls},
     draw::Drawing,
     mark::{marked, packed, unmarked},
+    probe::size,
     read::{document, text},
 };
 #[cfg(feature = "svg")]

@@ -5,12 +5,10 @@ use crate::{
     codec::{ColourModel, Info},
     control::Run,
     error::Result,
-    format::Format,
+    format::{Format, MARKUP_WINDOW, first_element, markup},
     picture::Orientation,
 };
 
-/// How much of a file is searched for the root element.
-const WINDOW: usize = 64 << 10;
 /// The size of an SVG that names none, in pixels, as in browsers.
 const DEFAULT_SIZE: (f64, f64) = (300.0, 150.0);
 
@@ -19,9 +17,10 @@ const DEFAULT_SIZE: (f64, f64) = (300.0, 150.0);
 pub(crate) fn probe(bytes: &[u8], run: Run<'_>) -> Result<Info> {
     run.check()?;
     let bytes = inflated(bytes, run)?;
-    let text = text(&bytes);
-    let tag = root_tag(&text).ok_or_else(|| damaged(format!("has no root element in its first {WINDOW} bytes")))?;
-    let (width, height) = size(tag);
+    let text: Vec<u8> = markup(&bytes).collect();
+    let tag =
+        root_tag(&text).ok_or_else(|| damaged(format!("has no root element in its first {MARKUP_WINDOW} bytes")))?;
+    let (width, height) = size(|name| attribute(tag, name));
     let whole = |side: f64| side.ceil().max(1.0) as u32;
     Ok(Info {
         format: Format::Svg,
@@ -51,58 +50,34 @@ fn inflated<'a>(bytes: &'a [u8], _: Run<'_>) -> Result<std::borrow::Cow<'a, [u8]
     }
 }
 
-/// The beginning of the file with a byte a character: of UTF-16 only the lower halves, which is all that markup uses.
-fn text(bytes: &[u8]) -> Vec<u8> {
-    let (skip, step) = match bytes {
-        [0xFF, 0xFE, ..] => (2, 2),
-        [0xFE, 0xFF, ..] => (3, 2),
-        [0xEF, 0xBB, 0xBF, ..] => (3, 1),
-        _ => (0, 1),
-    };
-    bytes.iter().skip(skip).step_by(step).take(WINDOW).copied().collect()
-}
-
 /// What stands between `<svg` and the end of that tag, behind comments, declarations and a document type.
-fn root_tag(mut text: &[u8]) -> Option<&[u8]> {
-    loop {
-        text = text.trim_ascii_start().strip_prefix(b"<")?;
-        let length = if text.starts_with(b"!--") {
-            text.windows(3).skip(3).position(|end| end == b"-->")? + 6
-        } else if text.starts_with(b"?") {
-            text.windows(2).position(|end| end == b"?>")? + 2
-        } else if text.starts_with(b"!") {
-            markup_length(text, true)? + 1
-        } else {
-            let tag = &text[..markup_length(text, false)?];
-            let name = tag.iter().position(|c| c.is_ascii_whitespace() || *c == b'/').unwrap_or(tag.len());
-            let (name, attributes) = tag.split_at(name);
-            return (name == b"svg" || name.ends_with(b":svg")).then_some(attributes);
-        };
-        text = &text[length..];
-    }
+fn root_tag(text: &[u8]) -> Option<&[u8]> {
+    let text = &text[first_element(text.iter().copied())?..];
+    let tag = &text[..tag_length(text)?];
+    let name = tag.iter().position(|c| c.is_ascii_whitespace() || *c == b'/').unwrap_or(tag.len());
+    let (name, attributes) = tag.split_at(name);
+    (name == b"svg" || name.ends_with(b":svg")).then_some(attributes)
 }
 
-/// The place of the `>` that is outside of quotes, and of brackets if those count.
-fn markup_length(text: &[u8], brackets: bool) -> Option<usize> {
-    let (mut quote, mut depth) = (None, 0);
+/// The place of the `>` that is outside of quotes.
+fn tag_length(text: &[u8]) -> Option<usize> {
+    let mut quote = None;
     text.iter().position(|&c| {
         match (quote, c) {
             (Some(open), _) if c == open => quote = None,
-            (Some(_), _) => {}
             (None, b'"' | b'\'') => quote = Some(c),
-            (None, b'[') if brackets => depth += 1,
-            (None, b']') if brackets => depth -= 1,
-            (None, b'>') => return depth <= 0,
+            (None, b'>') => return true,
             _ => {}
         }
         false
     })
 }
 
-fn size(tag: &[u8]) -> (f64, f64) {
-    let side = |name| attribute(tag, name).and_then(length_px);
-    let view_box = attribute(tag, b"viewBox").and_then(view_box_size);
-    match (side(b"width"), side(b"height"), view_box) {
+/// Width and height of a root element by its attributes, in CSS pixels.
+pub(crate) fn size<'a>(attribute: impl Fn(&str) -> Option<&'a str>) -> (f64, f64) {
+    let side = |name| attribute(name).and_then(|value| length_px(value.trim()));
+    let view_box = attribute("viewBox").and_then(view_box_size);
+    match (side("width"), side("height"), view_box) {
         (Some(width), Some(height), _) => (width, height),
         (Some(width), None, Some((w, h))) => (width, width * h / w),
         (None, Some(height), Some((w, h))) => (height * w / h, height),
@@ -112,13 +87,13 @@ fn size(tag: &[u8]) -> (f64, f64) {
 }
 
 /// The value of an attribute without a namespace.
-fn attribute<'a>(mut tag: &'a [u8], wanted: &[u8]) -> Option<&'a str> {
+fn attribute<'a>(mut tag: &'a [u8], wanted: &str) -> Option<&'a str> {
     loop {
         let (name, rest) = split_at_byte(tag, b'=')?;
         let (&quote, rest) = rest.trim_ascii_start().split_first()?;
         let (value, rest) = split_at_byte(rest, quote)?;
-        if name.trim_ascii() == wanted {
-            return std::str::from_utf8(value.trim_ascii()).ok();
+        if name.trim_ascii() == wanted.as_bytes() {
+            return std::str::from_utf8(value).ok();
         }
         tag = rest;
     }
@@ -191,7 +166,9 @@ mod tests {
             .into_iter()
             .chain("<svg width='7' height='8'>".encode_utf16().flat_map(u16::to_le_bytes))
             .collect();
-        let cases: [&[u8]; 6] = [
+        let cases: [&[u8]; 8] = [
+            b"<?xml-stylesheet href=\"a.css\" title=\"a>b\"?><svg width='7' height='8'/>",
+            b"<!DOCTYPE svg [<?a [ ?><!-- don't -->]><svg width='7' height='8'/>",
             b"\xEF\xBB\xBF<?xml version='1.0'?>\n<svg width='7' height='8'>",
             b"<!-- <svg width='1' height='1'> --><svg width='7' height='8'/>",
             b"<!DOCTYPE svg [<!ENTITY a '<svg width=\"1\">'><!ENTITY b \"]>\">]><svg width='7' height='8'>",

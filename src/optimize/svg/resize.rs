@@ -7,21 +7,53 @@ use super::{
 };
 use crate::operation::Frame;
 
+/// How a view box lies in a document of another shape.
+#[derive(Debug, Clone, Copy)]
+enum Ratio {
+    Stretched,
+    /// The shares of what is over that lie to the left and above, and whether the box is as large as to leave nothing free.
+    Kept {
+        shares: [f64; 2],
+        slice: bool,
+    },
+}
+
+impl Ratio {
+    fn of(text: &str) -> Self {
+        let mut words = text.split_ascii_whitespace().skip_while(|word| *word == "defer");
+        let align = words.next().unwrap_or("");
+        let share = |least: &str, most: &str| match align {
+            _ if align.contains(least) => 0.0,
+            _ if align.contains(most) => 1.0,
+            _ => 0.5,
+        };
+        match align {
+            "none" => Self::Stretched,
+            _ => Self::Kept {
+                shares: [share("xMin", "xMax"), share("YMin", "YMax")],
+                slice: words.next() == Some("slice"),
+            },
+        }
+    }
+}
+
 /// Sets `width`, `height` and `viewBox`.
 pub(super) fn resize(tree: &mut Tree, frame: Frame) {
     let root = tree.root();
-    let (old_width, old_height) = (screen::side(tree, root, "width"), screen::side(tree, root, "height"));
-    let (width, height, (x, y)) = screen::view(tree, root);
-    // A document that is not of its view box's shape shows more than the box, on two sides.
-    let (mut shown, mut corner) = ((width, height), (x, y));
-    let stretched = tree.get(root, "preserveAspectRatio").is_some_and(|ratio| ratio.trim() == "none");
-    if let (Some(w), Some(h), true, false) = (old_width, old_height, tree.get(root, "viewBox").is_some(), stretched) {
-        let scale = (w / width).min(h / height);
-        shown = (w / scale, h / scale);
-        corner = (x - (shown.0 - width) / 2.0, y - (shown.1 - height) / 2.0);
+    let (width, height) = screen::size(tree, root);
+    let (mut across, mut down, mut corner) = screen::view(tree, root);
+    let ratio = Ratio::of(tree.get(root, "preserveAspectRatio").unwrap_or(""));
+    let stretched = matches!(ratio, Ratio::Stretched);
+    if let Ratio::Kept { shares: [x, y], slice } = ratio {
+        // A document that is not of its view box's shape shows more than the box, or less of it.
+        let (wide, high) = (width / across, height / down);
+        let scale = if slice { wide.max(high) } else { wide.min(high) };
+        let (more_across, more_down) = (width / scale - across, height / scale - down);
+        corner = (corner.0 - x * more_across, corner.1 - y * more_down);
+        (across, down) = (across + more_across, down + more_down);
     }
-    let [left, top, across, down] = frame.part;
-    let view = [corner.0 + left * shown.0, corner.1 + top * shown.1, across * shown.0, down * shown.1];
+    let [left, top, wide, high] = frame.part;
+    let view = [corner.0 + left * across, corner.1 + top * down, wide * across, high * down];
     tree.set(root, "viewBox", view.map(|side| number::shortest(side, 0.0)).join(" "));
     tree.set(root, "width", frame.width.to_string());
     tree.set(root, "height", frame.height.to_string());

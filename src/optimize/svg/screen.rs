@@ -7,7 +7,7 @@ use super::{
     refs,
     tree::{Id, Tree},
 };
-use crate::codec::svg::urls;
+use crate::codec::svg::{self, urls};
 
 /// The longer side of the screen, in pixels; the larger of the two sizes at which results are compared.
 const SIDE: f64 = 2048.0;
@@ -146,14 +146,19 @@ pub(super) fn view(tree: &Tree, id: Id) -> (f64, f64, (f64, f64)) {
     match numbers[..] {
         [x, y, width, height] if width > 0.0 && height > 0.0 => (width, height, (x, y)),
         _ => {
-            let side = |name| side(tree, id, name).unwrap_or(300.0);
-            (side("width"), side("height"), (0.0, 0.0))
+            let (width, height) = size(tree, id);
+            (width, height, (0.0, 0.0))
         }
     }
 }
 
+/// Width and height in pixels.
+pub(super) fn size(tree: &Tree, id: Id) -> (f64, f64) {
+    svg::size(|name| tree.get(id, name))
+}
+
 /// A width or height in user units, above 0.
-pub(super) fn side(tree: &Tree, id: Id, name: &str) -> Option<f64> {
+fn side(tree: &Tree, id: Id, name: &str) -> Option<f64> {
     tree.get(id, name)?.trim().trim_end_matches("px").parse().ok().filter(|side: &f64| *side > 0.0 && side.is_finite())
 }
 
