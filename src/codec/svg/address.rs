@@ -1,21 +1,27 @@
 //! Addresses in values, and what is written in them.
 
-/// What stands in the `url()`s of a value, without quotes.
+use std::ops::Range;
+
+/// What stands in the `url()`s of a value, without its quotes; with the first where there is no second.
 pub(crate) fn urls(value: &str) -> Vec<&str> {
+    placed_urls(value).into_iter().map(|(_, url)| url).collect()
+}
+
+/// The same with the place of each `url()` from its name to its bracket. Strings go on behind the end of a line, as in
+/// usvg.
+pub(crate) fn placed_urls(value: &str) -> Vec<(Range<usize>, &str)> {
     let mut found = Vec::new();
-    let mut rest = value;
-    while let Some(at) = find_url(rest) {
-        rest = &rest[at + 4..];
-        let end = match rest.trim_start().chars().next() {
-            Some(quote @ ('"' | '\'')) => {
-                let start = rest.len() - rest.trim_start().len() + 1;
-                rest[start..].find(quote).map(|end| start + end + 1)
-            }
-            _ => rest.find(')'),
+    let mut from = 0;
+    while let Some(at) = find_url(&value[from..]) {
+        let start = from + at;
+        let inner = value[start + 4..].trim_start();
+        let (url, after) = match inner.chars().next() {
+            Some(quote @ ('"' | '\'')) => inner[1..].split_once(quote).unwrap_or((inner, "")),
+            _ => inner.split_at(inner.find(')').unwrap_or(inner.len())),
         };
-        let end = end.unwrap_or(rest.len());
-        found.push(rest[..end].trim().trim_matches(['"', '\'']).trim());
-        rest = &rest[end..];
+        let behind = after.trim_start();
+        from = value.len() - behind.strip_prefix(')').unwrap_or(behind).len();
+        found.push((start..from, url.trim()));
     }
     found
 }

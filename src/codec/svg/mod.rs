@@ -40,7 +40,7 @@ mod style;
 pub(crate) use self::probe::probe;
 #[cfg(feature = "svg")]
 pub(crate) use self::{
-    address::{percent_decoded, urls},
+    address::{percent_decoded, placed_urls, urls},
     draw::Drawing,
     mark::{marked, packed, unmarked},
     probe::size,
