@@ -1,10 +1,13 @@
 //! The way of an image, from bytes and a request to better bytes.
 
 #[cfg(feature = "svg")]
+use std::borrow::Cow;
+
+#[cfg(feature = "svg")]
 use crate::{
     codec::{self, svg::Fonts},
     operation::Frame,
-    optimize::{Drawn, Vector, optimise_svg},
+    optimize::{Drawn, Vector, is_clean_svg, optimise_svg},
 };
 use crate::{
     codec::{Codecs, ColourModel, Info},
@@ -137,11 +140,6 @@ fn unrecognised() -> Error {
     Error::Input { format: None, problem: "is in no format known here".into(), source: None }
 }
 
-#[cfg(feature = "svg")]
-fn mark_of(mark: &str, goal: Goal, rest: &str) -> bool {
-    Mark::parse(mark).is_some_and(|mark| mark.vouches_for(goal, rest.as_bytes()))
-}
-
 /// One source on its way.
 #[derive(Clone, Copy)]
 struct Work<'a> {
@@ -222,8 +220,13 @@ impl Work<'_> {
     #[cfg(feature = "svg")]
     fn vector(&self) -> Result<Optimised> {
         let text = codec::svg::text(self.bytes, self.run)?;
+        // Anybody can write a mark: it spares the search, never the cleaning.
+        let marked = |(rest, mark): (&str, &str)| {
+            Mark::parse(mark).is_some_and(|mark| mark.vouches_for(self.plan.goal, &self.signed(rest.as_bytes())))
+        };
         if self.plan.may_keep_source
-            && codec::svg::unmarked(&text).is_some_and(|(rest, mark)| mark_of(mark, self.plan.goal, rest))
+            && codec::svg::unmarked(&text).is_some_and(marked)
+            && is_clean_svg(&text, self.run)?
         {
             return Ok(Optimised { bytes: self.bytes.to_vec(), score: 100.0, warnings: Vec::new() });
         }
@@ -239,12 +242,18 @@ impl Work<'_> {
         };
         let Drawn { mut done, clean } = optimise_svg(&task, self.run)?;
         done.warnings.extend(unseen.map(str::to_owned));
-        let mark = Mark::new(self.plan.goal, &done.bytes).to_string();
+        let mark = Mark::new(self.plan.goal, &self.signed(&done.bytes)).to_string();
         done.bytes = codec::svg::packed(&codec::svg::marked(done.bytes, &mark), self.bytes)?;
         if self.plan.may_keep_source && clean && self.bytes.len() <= done.bytes.len() {
             done = Optimised { bytes: self.bytes.to_vec(), score: 100.0, warnings: done.warnings };
         }
         Ok(done)
+    }
+
+    /// What the mark of an SVG is over: with its ids it is another result than without.
+    #[cfg(feature = "svg")]
+    fn signed<'a>(&self, text: &'a [u8]) -> Cow<'a, [u8]> {
+        if self.plan.keep_ids { [text, b" with ids"].concat().into() } else { text.into() }
     }
 
     /// The size of an SVG and the part of it to show, and what to say where that could not be looked for.

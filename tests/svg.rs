@@ -81,10 +81,76 @@ fn the_smallest_drawings_stay_as_they_are_unless_they_are_unsafe() {
 }
 
 #[test]
+fn a_mark_vouches_for_nothing_that_acts() {
+    let forged = r#"<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg><!--medium~f95d94-->"#;
+    let outcome = process(forged.as_bytes(), "{}").unwrap();
+    assert!(!text(&outcome).contains("script"), "{}", text(&outcome));
+    assert_eq!(outcome.output.warnings.unwrap()[0], "removed for safety: script");
+    let packed = gzipped(forged);
+    let outcome = process(&packed, "{}").unwrap();
+    assert_ne!(outcome.bytes, packed);
+    assert_eq!(outcome.output.warnings.unwrap()[0], "removed for safety: script");
+}
+
+/// A source whose title takes four times as many bytes in the result.
+fn smaller_than_its_result(inner: &str) -> String {
+    let title = "<".repeat(200);
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" viewBox=\"0 0 90 9\"><title><![CDATA[{title}]]></title>{inner}<path d=\"M0 0h9v9z\"/></svg>"
+    )
+}
+
+#[test]
+fn what_acts_or_leads_elsewhere_is_not_delivered_however_small_its_source_is() {
+    let attacks = [
+        r#"<x xmlns="u"><script xmlns="http://www.w3.org/2000/svg">EVIL</script></x>"#,
+        r#"<math xmlns="http://www.w3.org/1998/Math/MathML" onclick="EVIL"><mi href="EVIL">x</mi></math>"#,
+        r#"<a href="https://example.com" xlink:href="javascript:EVIL"><path d="M20 0h9v9z"/></a>"#,
+        r#"<path fill="url(//EVIL)" stroke="red" d="M20 0h9v9z"/>"#,
+        r#"<foreignObject><p xmlns="http://www.w3.org/1999/xhtml" style="mask:url(//EVIL);color:red">x</p></foreignObject>"#,
+        r#"<foreignObject><img xmlns="http://www.w3.org/1999/xhtml" src="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'>%3Cscript>EVIL%3C/script>%3C/svg>"/></foreignObject>"#,
+        r##"<foreignObject><p xmlns="http://www.w3.org/1999/xhtml" style='color:url("#a&#10;);background:url(https://EVIL/)'>x</p></foreignObject>"##,
+        "<style>@media all{p{color:url(\"#a\n);background:url(https://EVIL/)}}</style>",
+        "<style>@import 'https://EVIL'</style>",
+        "<style>@media all{p{background:u<!-- -->rl(https://EVIL)}}</style>",
+        r#"<style>@media all{a{b:"/*";background:url(//EVIL);c:"*/"}}</style>"#,
+        r##"<style>@media all{p:before{content:"url('#" url(//EVIL) "')"}}</style>"##,
+    ];
+    for attack in attacks {
+        let outcome = process(smaller_than_its_result(attack).as_bytes(), "{}").unwrap();
+        assert!(!text(&outcome).contains("EVIL"), "{attack}\n{}", text(&outcome));
+    }
+    let harmless = smaller_than_its_result("<style>@media all{path{fill:red}}</style>");
+    assert_eq!(text(&process(harmless.as_bytes(), "{}").unwrap()), harmless);
+}
+
+#[test]
+fn what_is_mended_is_named_like_what_is_removed() {
+    let cases = [
+        (r#"<path fill="url(//a.b/c)" stroke="red" d="M0 0h9v9z"/>"#, "fill"),
+        (r#"<path style="mask:url(//a.b/c);fill:red" d="M0 0h9v9z"/>"#, "style"),
+        ("<style>@import '//a.b/c'</style>", "@import"),
+    ];
+    for (mended, name) in cases {
+        let outcome = process(smaller_than_its_result(mended).as_bytes(), "{}").unwrap();
+        assert_eq!(outcome.output.warnings.unwrap()[0], format!("removed for safety: {name}"), "{mended}");
+    }
+}
+
+#[test]
 fn ids_are_kept_where_they_are_asked_for() {
     let kept = process(DRAWING.as_bytes(), r#"{"output":{"keep_ids":true}}"#).unwrap();
     assert!(text(&kept).contains("id=\"gradient-of-the-sky\""), "{}", text(&kept));
     assert!(!text(&process(DRAWING.as_bytes(), "{}").unwrap()).contains("gradient-of-the-sky"));
+}
+
+#[test]
+fn a_result_with_its_ids_is_another_than_one_without_them() {
+    let keeping = r#"{"output":{"keep_ids":true}}"#;
+    let kept = process(DRAWING.as_bytes(), keeping).unwrap();
+    assert_eq!(process(&kept.bytes, keeping).unwrap().bytes, kept.bytes);
+    let again = process(&kept.bytes, "{}").unwrap();
+    assert!(!text(&again).contains("gradient-of-the-sky"), "{}", text(&again));
 }
 
 #[test]

@@ -23,7 +23,7 @@ mod webp;
 pub use mark::Mark;
 pub(crate) use moving::{Moving, optimise as optimise_moving};
 #[cfg(feature = "svg")]
-pub(crate) use svg::{Drawn, Vector, optimise as optimise_svg};
+pub(crate) use svg::{Drawn, Vector, is_clean as is_clean_svg, optimise as optimise_svg};
 #[cfg(feature = "svg")]
 pub use svg::{Rule, SVG_RULES};
 

@@ -1,6 +1,8 @@
 //! From a parsed document to a [`Tree`], without what no viewer shows: comments, processing instructions, editors' own
 //! elements and attributes.
 
+use roxmltree::Node;
+
 use super::tree::{Content, Element, Id, Tree};
 
 /// The namespaces that are kept.
@@ -8,6 +10,8 @@ const SVG: &str = "http://www.w3.org/2000/svg";
 const XHTML: &str = "http://www.w3.org/1999/xhtml";
 const XLINK: &str = "http://www.w3.org/1999/xlink";
 const XML: &str = "http://www.w3.org/XML/1998/namespace";
+/// One that is left out although browsers run what its elements say.
+const MATHML: &str = "http://www.w3.org/1998/Math/MathML";
 
 /// Elements of SVG in which text is content; elsewhere white space between elements is nothing.
 const TEXTUAL: [&str; 8] = ["text", "tspan", "textPath", "tref", "title", "desc", "style", "a"];
@@ -20,7 +24,7 @@ pub(super) fn build(document: &roxmltree::Document<'_>) -> Tree {
     while let Some((node, id)) = open.pop() {
         for child in node.children() {
             if child.is_element() {
-                if matches!(child.tag_name().namespace(), Some(SVG | XHTML)) {
+                if is_kept(child) {
                     let id = tree.append(id, Content::Element(element(child)));
                     open.push((child, id));
                 }
@@ -32,11 +36,37 @@ pub(super) fn build(document: &roxmltree::Document<'_>) -> Tree {
     tree
 }
 
-/// Whether a tree has all of its document that leads elsewhere: sanitising sees nothing else.
+/// Whether an element comes into the tree; with one that does not, all below it stays out.
+fn is_kept(node: Node<'_, '_>) -> bool {
+    matches!(node.tag_name().namespace(), Some(SVG | XHTML))
+}
+
+/// Whether a tree has all of its document that acts or leads elsewhere: sanitising sees nothing else.
 pub(super) fn keeps_all_that_leads(text: &str, document: &roxmltree::Document<'_>) -> bool {
-    let leads =
-        |node: roxmltree::Node<'_, '_>| node.is_pi() || node.attributes().any(|attribute| attribute.name() == "base");
-    !text.contains("<!DOCTYPE") && !document.root().descendants().any(leads)
+    let unseen = |node: Node<'_, '_>| node.is_pi() || acts_unseen(node) || leads_unseen(node) || hides_style(node);
+    !text.contains("<!DOCTYPE") && !document.root().descendants().any(unseen)
+}
+
+/// The first of the elements that are left out with one of a namespace nobody knows, or one that is left out itself.
+fn acts_unseen(node: Node<'_, '_>) -> bool {
+    node.tag_name().namespace() == Some(MATHML)
+        || is_kept(node) && node.parent_element().is_some_and(|parent| !is_kept(parent))
+}
+
+/// An address that is left out: the base of others, or one that viewers of SVG 1.1 follow instead of the one without a
+/// prefix.
+fn leads_unseen(node: Node<'_, '_>) -> bool {
+    let linked = node.has_attribute((XLINK, "href")) && node.has_attribute("href");
+    linked || node.attributes().any(|attribute| attribute.name() == "base")
+}
+
+/// A style with what looks like a comment, and may stand in a string instead, or a sheet in pieces, which are one to
+/// browsers.
+fn hides_style(node: Node<'_, '_>) -> bool {
+    let sheet = node.is_element() && node.tag_name().name() == "style";
+    let text = node.text().filter(|_| sheet);
+    let commented = |css: &str| css.contains("/*") || css.contains("<!--");
+    sheet && node.children().count() > 1 || [text, node.attribute("style")].into_iter().flatten().any(commented)
 }
 
 fn is_content(tree: &Tree, parent: Id, text: &str) -> bool {
@@ -48,7 +78,7 @@ fn is_content(tree: &Tree, parent: Id, text: &str) -> bool {
     html || tree.is(parent, &TEXTUAL) && (!blank || tree.within(parent, &["text"]))
 }
 
-fn element(node: roxmltree::Node<'_, '_>) -> Element {
+fn element(node: Node<'_, '_>) -> Element {
     let plain = node.attributes().any(|attribute| attribute.namespace().is_none() && attribute.name() == "href");
     let mut element = Element::new(node.tag_name().name());
     element.html = node.tag_name().namespace() == Some(XHTML);

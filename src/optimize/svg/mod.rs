@@ -92,16 +92,17 @@ struct Settings<'a> {
     run: Run<'a>,
 }
 
+/// Whether a document has nothing that could act or lead elsewhere, and may stay as it is.
+pub(crate) fn is_clean(text: &str, run: Run<'_>) -> Result<bool> {
+    Ok(sanitise::cleaned(text, 0, run)?.was_clean)
+}
+
 /// The document made smaller, sanitised whatever the goal.
 pub(crate) fn optimise(task: &Vector<'_>, run: Run<'_>) -> Result<Drawn> {
-    let document = svg::document(task.text, run)?;
-    let mut tree = build::build(&document);
-    run.check()?;
-    let removed = sanitise::sanitise(&mut tree, 0, run)?;
+    let sanitise::Cleaned { mut tree, removed, was_clean: clean } = sanitise::cleaned(task.text, 0, run)?;
     if let Some(size) = task.size {
         resize::resize(&mut tree, size);
     }
-    let clean = removed.is_empty() && build::keeps_all_that_leads(task.text, &document);
     let cleaned = write::write(&tree);
     let source = search::Source {
         tree: &tree,

@@ -24,6 +24,8 @@ pub(in crate::optimize::svg) fn rules(sheet: &str) -> Vec<(&str, &str)> {
             found.push((head, ""));
         }
     }
+    // The end of a sheet ends its last statement.
+    found.extend(Some((rest.trim(), "")).filter(|(head, _)| !head.is_empty()));
     found
 }
 
@@ -69,14 +71,17 @@ pub(super) fn split(text: &str, separator: char) -> Vec<&str> {
 
 /// The first of `wanted` outside of strings, brackets and parentheses.
 fn outside(text: &str, wanted: &[char]) -> Option<(usize, char)> {
-    let (mut quote, mut depth, mut escaped) = (None, 0u32, false);
-    for (at, c) in text.char_indices() {
-        if std::mem::take(&mut escaped) {
-            continue;
-        }
+    let (mut quote, mut depth) = (None, 0u32);
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
         match (quote, c) {
-            (_, '\\') => escaped = true,
+            (_, '\\') => {
+                // Two characters may be one end of a line.
+                let returned = chars.next().is_some_and(|(_, c)| c == '\r');
+                chars.next_if(|(_, c)| returned && *c == '\n');
+            }
             (Some(open), _) if c == open => quote = None,
+            (Some(_), '\n' | '\r' | '\x0c') => quote = None,
             (Some(_), _) => {}
             (None, '"' | '\'') => quote = Some(c),
             (None, _) if depth == 0 && wanted.contains(&c) => return Some((at, c)),
@@ -127,6 +132,20 @@ mod tests {
         let found = declarations(rules[1].1);
         assert_eq!(written(&found), "fill:url(\"x;}y\");stroke:red!important");
         assert_eq!(rules[2].1, "a{b:c}");
+    }
+
+    #[test]
+    fn strings_end_with_their_line_unless_that_goes_on() {
+        for end in ["\n", "\r", "\r\n", "\x0c"] {
+            assert_eq!(declarations(&format!("a:\"b{end};c:d")).len(), 2, "{end:?}");
+            assert_eq!(declarations(&format!("a:\"b\\{end};c:d\";e:f")).len(), 2, "{end:?}");
+        }
+        assert_eq!(rules("a{b:'c\n}d{e:f}").len(), 2);
+    }
+
+    #[test]
+    fn what_the_end_cuts_off_is_a_rule_too() {
+        assert_eq!(rules("a{b:c}@import 'd'"), [("a", "b:c"), ("@import 'd'", "")]);
     }
 
     #[test]

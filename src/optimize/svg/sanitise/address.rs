@@ -1,6 +1,8 @@
 //! Where an address leads.
 
-use crate::codec::svg::urls;
+use std::ops::Range;
+
+use crate::codec::svg::{placed_urls, urls};
 
 /// An address, read as browsers do: without white space and control characters, the scheme in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,8 +93,13 @@ pub(super) fn is_harmless_value(value: &str) -> bool {
         return true;
     }
     let value = unescaped(value);
-    let inside = |url: &&str| matches!(Address::read(url), Address::Inside | Address::Picture | Address::Font);
-    if !urls(&value).iter().all(inside) {
+    // The end of a line ends a string, and what is quoted here may not be there; so no address may hold another one.
+    let whole = |place: Range<usize>| {
+        let inner = value[place.start + "url(".len()..place.end].trim_end_matches(')').trim();
+        !inner.contains(['\n', '\r', '\x0c']) && urls(inner).is_empty()
+    };
+    let inside = |url: &str| matches!(Address::read(url), Address::Inside | Address::Picture | Address::Font);
+    if !placed_urls(&value).into_iter().all(|(place, url)| whole(place) && inside(url)) {
         return false;
     }
     let lower: String =
@@ -167,6 +174,11 @@ mod tests {
             "java script:x",
             "URL(a)",
             "url('x",
+            "url('#x",
+            "url(\"#a\n)",
+            "url(\"#a\n\")",
+            "url(\"#a\\a )\")",
+            "\"url('#\" url(//x) \"')\"",
         ];
         for bad in bad {
             assert!(!is_harmless_value(bad), "{bad}");

@@ -11,10 +11,11 @@ mod tests;
 use std::collections::BTreeSet;
 
 use super::{
+    build,
     css::{self, Declaration},
     tree::{Content, Element, Id, Tree},
 };
-use crate::{control::Run, error::Result};
+use crate::{codec::svg, control::Run, error::Result};
 use address::Address;
 use pictures::Picture;
 
@@ -165,11 +166,30 @@ const REFUSED: [&str; 18] = [
     "xmlns",
 ];
 
-/// Cleans `tree`, of a document in so many others; gives back what was taken out, by name, each once.
+/// A document without what could act, load or lead elsewhere.
+#[derive(Debug)]
+pub(super) struct Cleaned {
+    pub tree: Tree,
+    /// What was taken out or mended, by name, each once.
+    pub removed: Vec<String>,
+    /// The text that it was read from has nothing of that, and may stay as it is.
+    pub was_clean: bool,
+}
+
+/// Reads and cleans a document in so many others.
 ///
 /// # Errors
-/// [`Error::Stopped`](crate::Error::Stopped).
-pub(super) fn sanitise(tree: &mut Tree, nesting: u8, run: Run<'_>) -> Result<Vec<String>> {
+/// Those of [`svg::document`], and [`Error::Stopped`](crate::Error::Stopped).
+pub(super) fn cleaned(text: &str, nesting: u8, run: Run<'_>) -> Result<Cleaned> {
+    let document = svg::document(text, run)?;
+    let mut tree = build::build(&document);
+    run.check()?;
+    let removed = sanitise(&mut tree, nesting, run)?;
+    let was_clean = removed.is_empty() && build::keeps_all_that_leads(text, &document);
+    Ok(Cleaned { tree, removed, was_clean })
+}
+
+fn sanitise(tree: &mut Tree, nesting: u8, run: Run<'_>) -> Result<Vec<String>> {
     let mut removed = BTreeSet::new();
     tree.retain(|tree, id| {
         let passes = tree.element(id).is_none_or(|element| passes(tree, id, element));
@@ -190,7 +210,8 @@ pub(super) fn sanitise(tree: &mut Tree, nesting: u8, run: Run<'_>) -> Result<Vec
 fn clean_picture(tree: &mut Tree, id: Id, nesting: u8, removed: &mut BTreeSet<String>, run: Run<'_>) -> Result<()> {
     run.check()?;
     for name in ["href", "src"] {
-        let Some(address) = tree.get(id, name).filter(|_| tree.is(id, &PICTURES)) else { continue };
+        let shows = tree.element(id).filter(|element| PICTURES.contains(&element.name.as_str()));
+        let Some(address) = shows.and_then(|element| element.get(name)) else { continue };
         match pictures::cleaned(address, nesting, run)? {
             Picture::Kept => {}
             Picture::Cleaned(address, from_inside) => {
@@ -231,38 +252,58 @@ fn animates_harmlessly(element: &Element) -> bool {
         && values.into_iter().all(address::is_harmless_value)
 }
 
+/// What becomes of an attribute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Harmless,
+    /// It stays, without what was wrong with it.
+    Mended,
+    Refused,
+}
+
+impl Verdict {
+    const fn of(harmless: bool) -> Self {
+        if harmless { Self::Harmless } else { Self::Refused }
+    }
+}
+
 fn clean_attributes(tree: &mut Tree, id: Id, removed: &mut BTreeSet<String>) {
     let Some(element) = tree.element_mut(id) else { return };
     let (name, html) = (element.name.clone(), element.html);
     element.attributes.retain_mut(|attribute| {
-        let kept = match attribute.name.as_str() {
-            on if on.len() > 2 && on.is_char_boundary(2) && on[..2].eq_ignore_ascii_case("on") => false,
-            "href" | "src" if html || attribute.name == "href" => Address::read(&attribute.value).may_load(&name),
-            other if html => {
-                HTML_ATTRIBUTES.contains(&other) && (other != "style" || clean_style(&mut attribute.value))
+        let verdict = match attribute.name.as_str() {
+            on if on.len() > 2 && on.is_char_boundary(2) && on[..2].eq_ignore_ascii_case("on") => Verdict::Refused,
+            "href" | "src" if html || attribute.name == "href" => {
+                Verdict::of(Address::read(&attribute.value).may_load(&name))
             }
             "style" => clean_style(&mut attribute.value),
-            other if REFUSED.iter().any(|refused| refused.eq_ignore_ascii_case(other)) => false,
+            other if html => Verdict::of(HTML_ATTRIBUTES.contains(&other)),
+            other if REFUSED.iter().any(|refused| refused.eq_ignore_ascii_case(other)) => Verdict::Refused,
             "fill" | "stroke" if !address::is_harmless_value(&attribute.value) => {
                 // A server that cannot be reached paints nothing; without the attribute it would be black.
                 "none".clone_into(&mut attribute.value);
-                true
+                Verdict::Mended
             }
-            _ => address::is_harmless_value(&attribute.value),
+            _ => Verdict::of(address::is_harmless_value(&attribute.value)),
         };
-        if !kept {
+        if verdict != Verdict::Harmless {
             removed.insert(attribute.name.clone());
         }
-        kept
+        verdict != Verdict::Refused
     });
 }
 
-/// Keeps the declarations that stay inside; true if there are any.
-fn clean_style(style: &mut String) -> bool {
+/// Keeps the declarations that stay inside.
+fn clean_style(style: &mut String) -> Verdict {
     let declared = css::declarations(&css::stripped(style));
+    let count = declared.len();
     let kept: Vec<Declaration> = declared.into_iter().filter(stays_inside).collect();
     *style = css::written(&kept);
-    !kept.is_empty()
+    match kept.len() {
+        all if all == count => Verdict::Harmless,
+        0 => Verdict::Refused,
+        _ => Verdict::Mended,
+    }
 }
 
 fn stays_inside(declaration: &Declaration) -> bool {

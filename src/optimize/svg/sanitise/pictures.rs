@@ -1,6 +1,6 @@
 //! Documents that a document shows as pictures, in `data:` addresses: cleaned as the one around them is.
 
-use super::super::{build, data, write};
+use super::super::{data, write};
 use super::address::Address;
 use crate::{
     codec::svg,
@@ -49,14 +49,11 @@ pub(super) fn cleaned(address: &str, nesting: u8, run: Run<'_>) -> Result<Pictur
 }
 
 fn document(bytes: &[u8], nesting: u8, run: Run<'_>) -> Result<Picture> {
-    let text = svg::text(bytes, run)?;
-    let document = svg::document(&text, run)?;
-    let mut tree = build::build(&document);
-    let mut removed = super::sanitise(&mut tree, nesting, run)?;
+    let super::Cleaned { tree, mut removed, was_clean } = super::cleaned(&svg::text(bytes, run)?, nesting, run)?;
+    if was_clean {
+        return Ok(Picture::Kept);
+    }
     if removed.is_empty() {
-        if build::keeps_all_that_leads(&text, &document) {
-            return Ok(Picture::Kept);
-        }
         removed.push("prolog".to_owned());
     }
     Ok(Picture::Cleaned(data::address(Format::Svg.media_type(), write::write(&tree).as_bytes()), removed))

@@ -8,7 +8,7 @@ use crate::{
 
 /// Documents that act, load or lead elsewhere in some viewer: after OWASP's and DOMPurify's collections. Each says `EVIL`
 /// where the harm is, and `kept` where nothing is wrong.
-const ATTACKS: [&str; 64] = [
+const ATTACKS: [&str; 67] = [
     "<script>EVIL</script>",
     "<script href=\"EVIL\"/>",
     "<script xlink:href=\"data:text/javascript,EVIL\"/>",
@@ -72,6 +72,9 @@ const ATTACKS: [&str; 64] = [
     "<handler xmlns:ev=\"http://www.w3.org/2001/xml-events\" ev:event=\"load\">EVIL</handler>",
     "<audio xmlns=\"http://www.w3.org/1999/xhtml\" src=\"EVIL\"/><video href=\"EVIL\"/><iframe src=\"EVIL\"/>",
     "<x xmlns=\"urn:unknown\" onload=\"EVIL\">EVIL</x><metadata><script>EVIL</script></metadata>",
+    "<foreignObject><p xmlns=\"http://www.w3.org/1999/xhtml\" style='color:url(\"#a&#10;);background:url(https://EVIL/)'>kept</p></foreignObject>",
+    "<style>@media all{p{color:url(\"#a\n);background:url(https://EVIL/)}}</style>",
+    "<style>@import 'https://EVIL'</style>",
     "<?xml-stylesheet href=\"https://EVIL\"?><!-- EVIL --><text>kept</text>",
 ];
 
@@ -136,13 +139,18 @@ fn documents_shown_as_pictures_are_cleaned_however_they_are_written() {
             shown("<script>EVIL</script><g onload=\"EVIL\" class=\"kept\"/><image href=\"https://EVIL\"/>", packed);
         let twice = shown(&format!("<image href=\"{attack}\"/>"), true);
         for (address, deep) in [(attack, 1), (twice, 2)] {
-            let mut text = cleaned(&format!("<image href=\"{address}\"/>"));
-            for _ in 0..deep {
-                let start = text.find("data:").unwrap();
-                let end = start + text[start..].find('"').unwrap();
-                text = String::from_utf8(data::content(&text[start..end]).unwrap().1).unwrap();
+            let html = format!(
+                "<foreignObject><img xmlns=\"http://www.w3.org/1999/xhtml\" src=\"{address}\"/></foreignObject>"
+            );
+            for outer in [format!("<image href=\"{address}\"/>"), html] {
+                let mut text = cleaned(&outer);
+                for _ in 0..deep {
+                    let start = text.find("data:").unwrap();
+                    let end = start + text[start..].find('"').unwrap();
+                    text = String::from_utf8(data::content(&text[start..end]).unwrap().1).unwrap();
+                }
+                assert!(!text.contains("EVIL") && text.contains("kept"), "{text}");
             }
-            assert!(!text.contains("EVIL") && text.contains("kept"), "{text}");
         }
         let harmless = shown("<g class=\"kept\"/>", packed);
         assert!(cleaned(&format!("<image href=\"{harmless}\"/>")).contains(&harmless));
