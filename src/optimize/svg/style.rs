@@ -7,11 +7,12 @@ use super::{
     refs::{by_id, references},
     tree::{Id, Tree},
 };
+use crate::{control::Run, error::Result};
 
 /// What is known of a property's value at an element.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Value {
-    /// That of whoever uses the element.
+    /// That of whoever uses the element, or one that changes over time.
     Context,
     /// This.
     Known(String),
@@ -23,8 +24,15 @@ pub(super) fn inherited(tree: &Tree, name: &str) -> Vec<Value> {
     let initial = property(name).map_or("", |property| property.initial);
     let mut values = vec![Value::Known(initial.to_owned()); tree.capacity()];
     let used = used(tree);
+    let mut moving = vec![false; tree.capacity()];
+    for (animation, target) in animations(tree) {
+        if tree.get(animation, "attributeName").is_some_and(|changed| changed.trim() == name) {
+            moving[target.index()] = true;
+        }
+    }
     for id in tree.descendants(tree.root()) {
         let value = match (tree.get(id, name), tree.parent(id)) {
+            _ if moving[id.index()] => Value::Context,
             (Some(value), _) => Value::Known(value.to_owned()),
             (None, _) if used[id.index()] => Value::Context,
             (None, Some(parent)) => values[parent.index()].clone(),
@@ -63,38 +71,84 @@ pub(super) fn is_styled(tree: &Tree) -> bool {
 /// Whether elements change over time, by an animation inside them or one that names them; by [`Id::index`].
 pub(super) fn animated(tree: &Tree) -> Vec<bool> {
     let mut animated = vec![false; tree.capacity()];
-    let animations: Vec<Id> = tree.elements().into_iter().filter(|id| tree.is(*id, &ANIMATIONS)).collect();
-    let ids = if animations.is_empty() { BTreeMap::new() } else { by_id(tree) };
-    for id in animations {
-        let named = tree.get(id, "href").map(|href| ids.get(href.trim().trim_start_matches('#')).copied());
-        if let Some(target) = named.unwrap_or_else(|| tree.parent(id)) {
-            animated[target.index()] = true;
-        }
+    for (_, target) in animations(tree) {
+        animated[target.index()] = true;
     }
     animated
 }
 
+/// The animations, and what each changes.
+fn animations(tree: &Tree) -> Vec<(Id, Id)> {
+    let animations: Vec<Id> = tree.elements().into_iter().filter(|id| tree.is(*id, &ANIMATIONS)).collect();
+    let ids = if animations.is_empty() { BTreeMap::new() } else { by_id(tree) };
+    let target = |id: Id| match tree.get(id, "href") {
+        Some(href) => ids.get(href.trim().trim_start_matches('#')).copied(),
+        None => tree.parent(id),
+    };
+    animations.into_iter().filter_map(|id| Some((id, target(id)?))).collect()
+}
+
 /// Elements with text in them or around them, those that show such elsewhere and those that these refer to, by
 /// [`Id::index`]. A renderer without its font does not see text, so that nothing about it can be verified.
-pub(super) fn textual(tree: &Tree) -> Vec<bool> {
-    let (mut textual, mut found) = (vec![false; tree.capacity()], Vec::new());
+pub(super) fn textual(tree: &Tree, run: Run<'_>) -> Result<Vec<bool>> {
+    let mut found = Textual { tree, is: vec![false; tree.capacity()], open: Vec::new() };
     for id in tree.elements() {
         if tree.is(id, &["text", "font", "foreignObject"]) {
-            found.extend(tree.upwards(id).chain(tree.descendants(id)));
+            found.below(id);
+            found.above(id);
         }
     }
-    let targets = by_id(tree);
-    let links: Vec<(Id, Id)> =
-        references(tree).iter().filter_map(|(from, _, name)| Some((*from, *targets.get(name)?))).collect();
-    while !found.is_empty() {
-        found.drain(..).for_each(|id| textual[id.index()] = true);
-        for &(from, to) in &links {
-            match (textual[from.index()], textual[to.index()]) {
-                (true, false) => found.extend(tree.descendants(to)),
-                (false, true) => found.extend(tree.upwards(from)),
-                _ => {}
+    let ids = by_id(tree);
+    let mut links = vec![(Vec::new(), Vec::new()); tree.capacity()];
+    for (from, _, name) in references(tree) {
+        if let Some(to) = ids.get(&name) {
+            links[from.index()].0.push(*to);
+            links[to.index()].1.push(from);
+        }
+    }
+    while let Some(id) = found.open.pop() {
+        run.check()?;
+        let (to, from) = &links[id.index()];
+        to.iter().for_each(|to| found.below(*to));
+        for from in from {
+            if !found.is[from.index()] {
+                found.above(*from);
             }
         }
     }
-    textual
+    Ok(found.is)
+}
+
+/// Elements are entered once each, however many links lead to them.
+struct Textual<'a> {
+    tree: &'a Tree,
+    is: Vec<bool>,
+    /// Found, with their links still to be followed.
+    open: Vec<Id>,
+}
+
+impl Textual<'_> {
+    fn enter(&mut self, id: Id) -> bool {
+        let new = !std::mem::replace(&mut self.is[id.index()], true);
+        self.open.extend(new.then_some(id));
+        new
+    }
+
+    /// `id` and all below it. Where something was found already, so was all below that: what leads upwards leads to the
+    /// root.
+    fn below(&mut self, id: Id) {
+        let mut open = vec![id];
+        while let Some(id) = open.pop() {
+            if self.enter(id) {
+                open.extend(self.tree.children(id));
+            }
+        }
+    }
+
+    /// `id` and all around it.
+    fn above(&mut self, id: Id) {
+        for id in self.tree.upwards(id) {
+            self.enter(id);
+        }
+    }
 }

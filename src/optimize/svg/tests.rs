@@ -1,5 +1,8 @@
 use super::*;
-use crate::{control::Unattended, limits::Limits};
+use crate::{
+    control::{Unattended, Watch},
+    limits::Limits,
+};
 
 fn settings<'a>(codecs: &'a Codecs, limits: &'a Limits) -> Settings<'a> {
     Settings {
@@ -163,4 +166,35 @@ fn relative_numbers_do_not_drift_where_a_browser_would_show_it() {
     let done = optimise(&task, run).unwrap().done;
     let near = seen.in_browsers(std::str::from_utf8(&done.bytes).unwrap(), run).unwrap();
     assert!(near >= search::NEAR_SCORE && done.bytes.len() < text.len(), "{near}");
+}
+
+#[test]
+fn what_an_ancestor_paints_later_is_kept_for_it() {
+    let painted =
+        |inner: &str| optimised(&format!("<g><set attributeName=\"stroke\" to=\"red\" begin=\"1s\"/>{inner}</g>"));
+    let text = painted("<path transform=\"scale(4)\" d=\"M0 0H9V9H0Z\"/>");
+    assert!(text.contains("scale(4)") && text.contains("z\""), "{text}");
+    let text = painted("<path stroke=\"none\" transform=\"scale(4)\" d=\"M0 0H9V9H0Z\"/>");
+    assert!(!text.contains("scale(4)"), "{text}");
+}
+
+/// Stops what asks whether to go on.
+fn stopped() -> Watch {
+    let watch = Watch::default();
+    watch.cancel();
+    watch
+}
+
+#[test]
+fn what_hangs_on_text_is_found_as_long_as_the_host_wants() {
+    let hanging = tree(
+        "<svg><text mask=\"url(#m)\">x</text><mask id=\"m\"><path fill=\"url(#g)\"/></mask><linearGradient id=\"g\"><stop/></linearGradient><path/></svg>",
+    );
+    let (limits, watch) = (Limits::default(), stopped());
+    let found = style::textual(&hanging, Run { limits: &limits, control: &Unattended }).unwrap();
+    let free: Vec<&str> =
+        hanging.elements().iter().filter(|id| !found[id.index()]).map(|id| hanging.name(*id)).collect();
+    assert_eq!(free, ["path"]);
+    let asked = style::textual(&hanging, Run { limits: &limits, control: &watch });
+    assert!(matches!(asked, Err(crate::Error::Stopped(_))));
 }

@@ -17,7 +17,7 @@ pub(super) const AFTER: &str =
 const SHARE: f64 = 1.0 / 512.0;
 
 pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
-    let (screen, textual) = (Screen::of(tree), textual(tree));
+    let (screen, textual) = (Screen::of(tree), textual(tree, settings.run)?);
     for id in tree.elements() {
         let Some(element) = tree.element(id).filter(|element| !element.html && !element.name.starts_with("fe")) else {
             continue;

@@ -14,7 +14,7 @@ pub(super) const AFTER: &str =
     "<svg viewBox=\"0 0 99 99\"><g><path d=\"m10 20h9v9z\"/><use href=\"#a\" transform=\"scale(4)\"/></g></svg>";
 
 pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
-    let (screen, textual) = (Screen::of(tree), textual(tree));
+    let (screen, textual) = (Screen::of(tree), textual(tree, settings.run)?);
     for id in tree.elements() {
         settings.run.check()?;
         for name in ["transform", "gradientTransform", "patternTransform"] {
@@ -59,6 +59,7 @@ fn shortest(tree: &Tree, id: Id, name: &str, matrix: Matrix, screen: &Screen, to
 fn fold_into_paths(tree: &mut Tree, screen: &Screen, settings: &Settings<'_>) {
     let looks =
         ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-dashoffset"].map(|name| inherited(tree, name));
+    let markers = ["marker-start", "marker-mid", "marker-end"].map(|name| inherited(tree, name));
     let (used, animated) = (used(tree), animated(tree));
     for id in tree.elements() {
         let Some(matrix) = tree.get(id, "transform").and_then(Matrix::parse).filter(|_| tree.is(id, &["path"])) else {
@@ -69,24 +70,11 @@ fn fold_into_paths(tree: &mut Tree, screen: &Screen, settings: &Settings<'_>) {
         let painted = |value: &Value| {
             matches!(value, Value::Context) || matches!(value, Value::Known(text) if text.contains("url("))
         };
-        let bound = [
-            "clip-path",
-            "mask",
-            "filter",
-            "style",
-            "marker-start",
-            "marker-mid",
-            "marker-end",
-            "vector-effect",
-            "pathLength",
-        ];
-        let context = |name: &str| tree.upwards(id).any(|above| tree.get(above, name).is_some());
+        let bound = ["clip-path", "mask", "filter", "style", "transform-origin", "vector-effect", "pathLength"];
         if painted(fill)
             || painted(stroke)
             || bound.iter().any(|name| element(name).is_some())
-            || context("marker-mid")
-            || context("marker-start")
-            || context("marker-end")
+            || markers.iter().any(|marker| paints(&marker[id.index()]))
             || animated[id.index()]
             || used[id.index()] && element("id").is_some() && paints(stroke)
         {
