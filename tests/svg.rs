@@ -154,6 +154,15 @@ fn a_result_with_its_ids_is_another_than_one_without_them() {
 }
 
 #[test]
+fn ids_that_are_kept_keep_their_elements() {
+    let named = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 90 9"><defs><g><path id="logo" d="M0 0h9v9z"/></g><linearGradient id="lender"><stop/></linearGradient></defs><linearGradient id="b" href="#lender"/><path fill="url(#b)" d="M0 0h9v9z"/></svg>"##;
+    let kept = process(named.as_bytes(), r#"{"output":{"keep_ids":true}}"#).unwrap();
+    for id in ["id=\"logo\"", "id=\"lender\"", "id=\"b\""] {
+        assert!(text(&kept).contains(id), "{id}: {}", text(&kept));
+    }
+}
+
+#[test]
 fn a_resized_drawing_shows_what_its_alignment_and_its_size_showed() {
     let cases = [
         ("width=\"200\" height=\"100\" viewBox=\"0 0 100 100\"", "-50 0 200 100"),

@@ -169,6 +169,14 @@ fn relative_numbers_do_not_drift_where_a_browser_would_show_it() {
 }
 
 #[test]
+fn an_empty_link_beside_a_name_is_no_reference() {
+    let text = optimised(
+        "<linearGradient id=\"a\"><stop/></linearGradient><linearGradient id=\"b\" href=\"\" aria-labelledby=\"a\"/><path fill=\"url(#b)\" d=\"M0 0h9v9z\"/>",
+    );
+    assert!(text.contains("<path"), "{text}");
+}
+
+#[test]
 fn what_an_ancestor_paints_later_is_kept_for_it() {
     let painted =
         |inner: &str| optimised(&format!("<g><set attributeName=\"stroke\" to=\"red\" begin=\"1s\"/>{inner}</g>"));
@@ -178,11 +186,39 @@ fn what_an_ancestor_paints_later_is_kept_for_it() {
     assert!(!text.contains("scale(4)"), "{text}");
 }
 
+#[test]
+fn animations_among_definitions_stay() {
+    let text = optimised(
+        "<defs><animate href=\"#r\" attributeName=\"width\" to=\"90\" dur=\"1s\"/></defs><rect id=\"r\" width=\"9\" height=\"8\"/>",
+    );
+    assert!(text.contains("<animate"), "{text}");
+}
+
 /// Stops what asks whether to go on.
 fn stopped() -> Watch {
     let watch = Watch::default();
     watch.cancel();
     watch
+}
+
+#[test]
+fn definitions_are_followed_once_and_only_as_long_as_the_host_wants() {
+    let chain = |count: usize| {
+        let one = |n: usize| format!("<linearGradient id=\"g{n}\" href=\"#g{}\"/>", n + 1);
+        tree(&format!("<svg>{}<path d=\"M0 0h9v9z\"/></svg>", (0..count).map(one).collect::<String>()))
+    };
+    let (codecs, limits) = (Codecs::default(), Limits::default());
+    let rule = SVG_RULES.iter().find(|rule| rule.name == "definitions").unwrap();
+    let watch = stopped();
+    let run = Run { limits: &limits, control: &watch };
+    let asked = (rule.apply)(&mut chain(3), &Settings { run, ..settings(&codecs, &limits) });
+    assert!(matches!(asked, Err(crate::Error::Stopped(_))), "{asked:?}");
+    let mut long = chain(20_000);
+    (rule.apply)(&mut long, &settings(&codecs, &limits)).unwrap();
+    assert_eq!(text(&long), "<svg><path d=\"M0 0h9v9z\"/></svg>");
+    let mut circle = tree("<svg><mask id=\"a\" mask=\"url(#b)\"/><mask id=\"b\" mask=\"url(#a)\"/></svg>");
+    (rule.apply)(&mut circle, &settings(&codecs, &limits)).unwrap();
+    assert_eq!(text(&circle), "<svg/>");
 }
 
 #[test]

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use super::super::{
     Settings,
-    names::DEFINITIONS,
+    names::{ANIMATIONS, DEFINITIONS},
     refs,
     style::is_styled,
     tree::{Id, Tree},
@@ -22,7 +22,7 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     if is_styled(tree) || is_library(tree) {
         return Ok(());
     }
-    drop_unused(tree);
+    drop_unused(tree, settings)?;
     if !settings.keep_ids {
         super::ids::drop_unused(tree);
         share_equal(tree);
@@ -41,24 +41,54 @@ pub(super) fn is_library(tree: &Tree) -> bool {
         || tree.elements().iter().any(|id| tree.is(*id, &["view"]))
 }
 
-/// Definitions whose content nobody names, again until none is left.
-fn drop_unused(tree: &mut Tree) {
-    loop {
-        let ids = refs::by_id(tree);
-        let mut used = vec![false; tree.capacity()];
-        for (from, _, target) in refs::references(tree) {
-            // What only names itself is not used.
-            if let Some(id) = ids.get(&target).filter(|id| !tree.upwards(from).any(|above| above == **id)) {
-                tree.upwards(*id).for_each(|id| used[id.index()] = true);
-            }
+/// Definitions whose content nothing names that is drawn or named itself.
+fn drop_unused(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
+    let ids = refs::by_id(tree);
+    let mut targets: BTreeMap<Id, Vec<Id>> = BTreeMap::new();
+    for (from, _, name) in refs::references(tree) {
+        targets.entry(from).or_default().extend(ids.get(&name));
+    }
+    let mut reach = Reach { tree, used: vec![false; tree.capacity()], open: vec![tree.root()] };
+    let lasts = |id: &Id| {
+        settings.keep_ids && tree.get(*id, "id").is_some()
+            || tree.is(*id, &ANIMATIONS) && tree.get(*id, "href").is_some()
+    };
+    tree.elements().into_iter().filter(lasts).for_each(|id| reach.name(id));
+    let mut live = vec![false; tree.capacity()];
+    while let Some(id) = reach.open.pop() {
+        settings.run.check()?;
+        if !std::mem::replace(&mut live[id.index()], true) {
+            reach.open.extend(tree.children(id).iter().filter(|child| !is_definition(tree, **child)));
+            targets.get(&id).into_iter().flatten().for_each(|target| reach.name(*target));
         }
-        let before = tree.elements().len();
-        tree.retain(|tree, id| {
-            let defined = tree.is(id, &DEFINITIONS) || tree.parent(id).is_some_and(|parent| tree.is(parent, &["defs"]));
-            used[id.index()] || !defined || tree.is(id, &["defs", "style", "font"]) || tree.element(id).is_none()
-        });
-        if tree.elements().len() == before {
-            return;
+    }
+    let used = reach.used;
+    tree.retain(|tree, id| used[id.index()] || !is_definition(tree, id));
+    Ok(())
+}
+
+/// Whether an element is nothing without who names it.
+fn is_definition(tree: &Tree, id: Id) -> bool {
+    let defined = tree.is(id, &DEFINITIONS) || tree.parent(id).is_some_and(|parent| tree.is(parent, &["defs"]));
+    defined && !tree.is(id, &["defs", "style", "font"]) && tree.element(id).is_some()
+}
+
+/// What is reached from what is drawn.
+struct Reach<'a> {
+    tree: &'a Tree,
+    /// Named, or around what is.
+    used: Vec<bool>,
+    /// Elements whose content and names are still to be followed.
+    open: Vec<Id>,
+}
+
+impl Reach<'_> {
+    fn name(&mut self, id: Id) {
+        for id in self.tree.upwards(id) {
+            if std::mem::replace(&mut self.used[id.index()], true) {
+                break;
+            }
+            self.open.push(id);
         }
     }
 }

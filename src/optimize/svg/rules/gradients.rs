@@ -21,7 +21,9 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     if is_styled(tree) {
         return Ok(());
     }
-    take_in_stops(tree);
+    if !settings.keep_ids {
+        take_in_stops(tree);
+    }
     drop_focus(tree);
     let screen = Screen::of(tree);
     let animated = animated(tree);
@@ -48,22 +50,18 @@ fn users(tree: &Tree) -> BTreeMap<String, Vec<(Id, String)>> {
 
 /// A gradient that only lends its stops to one other gives them away.
 fn take_in_stops(tree: &mut Tree) {
-    let mut uses: BTreeMap<String, Vec<Id>> = BTreeMap::new();
-    for (id, _, target) in refs::references(tree) {
-        uses.entry(target).or_default().push(id);
+    let mut uses: BTreeMap<String, Vec<(Id, String)>> = BTreeMap::new();
+    for (id, attribute, target) in refs::references(tree) {
+        uses.entry(target).or_default().push((id, attribute));
     }
     let ids = refs::by_id(tree);
     for (name, users) in uses {
-        let (Some(&lender), [user]) = (ids.get(&name), users.as_slice()) else { continue };
+        let (Some(&lender), [(user, attribute)]) = (ids.get(&name), users.as_slice()) else { continue };
         let bare = tree.element(lender).is_some_and(|element| {
             element.is(&GRADIENTS) && element.attributes.iter().all(|attribute| attribute.name == "id")
         });
         let empty = tree.is(*user, &GRADIENTS) && tree.children(*user).is_empty() && *user != lender;
-        if bare
-            && empty
-            && tree.get(*user, "href").is_some_and(|href| href[1..] == name)
-            && tree.parent(lender).is_some()
-        {
+        if bare && empty && attribute == "href" && tree.parent(lender).is_some() {
             for stop in tree.children(lender).to_vec() {
                 tree.adopt(*user, stop, false);
             }
