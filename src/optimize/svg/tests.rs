@@ -177,6 +177,60 @@ fn an_empty_link_beside_a_name_is_no_reference() {
 }
 
 #[test]
+fn the_fill_of_an_animation_is_no_paint() {
+    let animation = "<animate attributeName=\"width\" from=\"0\" to=\"90\" dur=\"1s\" fill=\"freeze\"/>";
+    let frozen = format!("<rect height=\"9\">{animation}</rect>");
+    for (inner, sheet) in [(frozen.clone(), ""), (frozen.repeat(9), "<style>*{fill:red}</style>")] {
+        let text = optimised(&format!("{sheet}{inner}"));
+        let many = inner.matches("freeze").count();
+        assert_eq!(text.matches("fill=\"freeze\"").count(), many, "{text}");
+    }
+}
+
+#[test]
+fn sheets_stay_with_their_classes_where_html_may_need_them() {
+    let text = optimised(
+        "<style>.l{color:red;font-size:20px}</style><foreignObject width=\"90\" height=\"9\"><div xmlns=\"http://www.w3.org/1999/xhtml\" class=\"l\">x</div></foreignObject>",
+    );
+    assert!(text.contains(".l{color:red;font-size:20px}") && text.contains("class=\"l\""), "{text}");
+}
+
+#[test]
+fn text_inherits_what_only_styles_say() {
+    let cases = [
+        ("<g style=\"font:10px sans-serif\"><text y=\"9\">a</text></g>", "font:10px sans-serif"),
+        ("<g style=\"white-space:pre\"><a><text y=\"9\">a</text></a></g>", "white-space:pre"),
+        (
+            "<g style=\"line-height:2\"><foreignObject width=\"9\" height=\"9\"><p xmlns=\"http://www.w3.org/1999/xhtml\">a</p></foreignObject></g>",
+            "line-height:2",
+        ),
+        ("<g style=\"font:9px serif;text-anchor:end\"><text y=\"9\">a</text></g>", "text-anchor:end"),
+        ("<defs><text id=\"t\" y=\"9\">a</text></defs><use href=\"#t\" style=\"line-height:2\"/>", "line-height:2"),
+        ("<text y=\"9\" font-size=\"10\" style=\"font-size:20\">a</text>", "font-size=\"10\""),
+    ];
+    for (inner, kept) in cases {
+        let text = optimised(inner);
+        assert!(text.contains(kept), "{inner}: {text}");
+    }
+    let idle = optimised("<text y=\"9\">a</text><path style=\"line-height:2\" d=\"M0 0h9v9z\"/>");
+    assert!(!idle.contains("line-height"), "{idle}");
+}
+
+#[test]
+fn transforms_stay_with_the_origin_they_turn_around() {
+    for inner in [
+        "<path transform-origin=\"9 9\" transform=\"rotate(90)\" d=\"M20.25 0h9v4z\"/>",
+        "<g transform=\"translate(1 2)\"><path transform-origin=\"5 5\" transform=\"scale(2)\" d=\"M9.5 0h9v4z\"/></g>",
+        "<path transform-origin=\"9 9\" transform=\"rotate(45)\" d=\"M20.25 0h9v4z\"/><path transform-origin=\"9 5\" transform=\"rotate(45)\" d=\"M30.25 0h9v4z\"/>",
+    ] {
+        let text = optimised(inner);
+        let origins = inner.matches("transform-origin").count();
+        assert_eq!(text.matches("transform-origin").count(), origins, "{text}");
+        assert_eq!(text.matches("transform=").count(), inner.matches("transform=").count(), "{text}");
+    }
+}
+
+#[test]
 fn what_an_ancestor_paints_later_is_kept_for_it() {
     let painted =
         |inner: &str| optimised(&format!("<g><set attributeName=\"stroke\" to=\"red\" begin=\"1s\"/>{inner}</g>"));
@@ -192,6 +246,25 @@ fn animations_among_definitions_stay() {
         "<defs><animate href=\"#r\" attributeName=\"width\" to=\"90\" dur=\"1s\"/></defs><rect id=\"r\" width=\"9\" height=\"8\"/>",
     );
     assert!(text.contains("<animate"), "{text}");
+}
+
+#[test]
+fn what_is_used_elsewhere_takes_nothing_over_from_its_groups_and_gives_them_nothing() {
+    let text = optimised("<g fill=\"red\"><text id=\"t\">x</text></g><use href=\"#t\" fill=\"blue\"/>");
+    assert!(text.contains("<g fill=\"red\">"), "{text}");
+    let turned = "transform=\"rotate(45.678 12.34 5.678)\" d=\"M20 0h9v9z\"";
+    let text = optimised(&format!(
+        "<path id=\"a\" stroke=\"red\" {turned}/><path stroke=\"red\" {turned}/><use href=\"#a\" x=\"9\"/>"
+    ));
+    assert!(text.contains("<path id=\"a\"") && !text.contains("<g transform"), "{text}");
+}
+
+#[test]
+fn a_target_of_pointers_stays_in_its_link() {
+    let text = optimised(
+        "<a href=\"https://example.com/\"><rect width=\"9\" height=\"9\" fill=\"none\" pointer-events=\"all\"/></a><path d=\"M20 0h9v9z\"/>",
+    );
+    assert!(text.contains("pointer-events=\"all\"") && text.contains("https://example.com/"), "{text}");
 }
 
 /// Stops what asks whether to go on.

@@ -3,9 +3,9 @@ use std::collections::BTreeMap;
 use super::{
     super::{
         Settings,
-        names::property,
+        names::{ANIMATIONS, property},
         style::{animated, is_styled},
-        tree::{Attribute, Content, Element, Tree},
+        tree::{Attribute, Content, Element, Id, Tree},
     },
     ids::short_name,
 };
@@ -29,7 +29,9 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     }
     let animated = animated(tree);
     let mut looks: BTreeMap<String, Vec<_>> = BTreeMap::new();
-    for id in tree.elements().into_iter().filter(|id| !animated[id.index()] && *id != tree.root()) {
+    // Of an animation `fill` is no property.
+    let stands = |id: &Id| !animated[id.index()] && !tree.is(*id, &ANIMATIONS) && *id != tree.root();
+    for id in tree.elements().into_iter().filter(stands) {
         let element = tree.element(id).filter(|element| !element.html && !element.has("style"));
         let attributes =
             element.into_iter().flat_map(|element| &element.attributes).filter(|attribute| is_css(attribute));

@@ -12,7 +12,7 @@ pub(super) const AFTER: &str =
     "<svg><rect width=\"5\" height=\"5\"/><linearGradient y2=\"1\"/><path stroke-width=\"2\"/></svg>";
 
 /// Attributes that only say what holds without them: of which elements (a name may end in `*`), the attribute, values.
-const DEFAULTS: [(&str, &str, &[&str]); 40] = [
+const DEFAULTS: [(&str, &str, &[&str]); 39] = [
     ("svg", "preserveAspectRatio", &["xMidYMid meet", "xMidYMid"]),
     ("svg", "x", &["0", "0px"]),
     ("svg", "y", &["0", "0px"]),
@@ -52,7 +52,6 @@ const DEFAULTS: [(&str, &str, &[&str]); 40] = [
     ("feColorMatrix", "type", &["matrix"]),
     ("feComposite", "operator", &["over"]),
     ("feBlend", "mode", &["normal"]),
-    ("stop", "offset", &[]),
 ];
 
 pub(super) fn apply(tree: &mut Tree, _: &Settings<'_>) -> Result<()> {

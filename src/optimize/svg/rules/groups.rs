@@ -64,6 +64,7 @@ fn dissolve(tree: &mut Tree, id: Id, still: &Still) {
             }
             tree.dissolve(id);
         }
+        _ if drawn.iter().any(|child| still.is_drawn_elsewhere(*child)) => {}
         _ => spread(tree, id, &group, &drawn),
     }
 }
@@ -107,6 +108,7 @@ fn passes_on(tree: &Tree, group: &Element, child: Id, still: &Still) -> bool {
         || element.has("id")
         || element.has("style")
         || element.has("class")
+        || element.has("transform-origin")
         || !still.stands(child)
     {
         return false;
@@ -139,6 +141,7 @@ fn transformable(group: &Element, transform: &str) -> bool {
 /// What is known of the document before anything moves.
 struct Still {
     animated: Vec<bool>,
+    linked: Vec<bool>,
     /// Definitions in the units of their user's own.
     unboxed: BTreeSet<String>,
 }
@@ -149,8 +152,13 @@ impl Still {
             tree.is(*id, &["clipPath"])
                 && tree.get(*id, "clipPathUnits").is_none_or(|units| units != "objectBoundingBox")
         });
+        let (mut linked, ids) = (vec![false; tree.capacity()], refs::by_id(tree));
+        for (_, _, target) in refs::references(tree).into_iter().filter(|(_, name, _)| name == "href") {
+            ids.get(&target).into_iter().for_each(|id| linked[id.index()] = true);
+        }
         Self {
             animated: animated(tree),
+            linked,
             unboxed: unboxed.filter_map(|id| tree.get(id, "id").map(str::to_owned)).collect(),
         }
     }
@@ -158,6 +166,11 @@ impl Still {
     /// Whether an element is the same at any time. Groups made since are.
     fn stands(&self, id: Id) -> bool {
         !self.animated.get(id.index()).copied().unwrap_or(false)
+    }
+
+    /// Whether a link leads to an element, which is drawn there as it is by itself, without what is around it here.
+    fn is_drawn_elsewhere(&self, id: Id) -> bool {
+        self.linked.get(id.index()).copied().unwrap_or(false)
     }
 
     /// Whether what is named draws in units of the box of whoever names it. A group's box is not that of its child alone.
@@ -262,7 +275,7 @@ fn run_of(tree: &Tree, parent: Id, at: usize, name: &str, still: &Still) -> usiz
 
 fn able(tree: &Tree, id: Id, name: &str, still: &Still) -> bool {
     let Some(element) = tree.element(id) else { return false };
-    let bound = ["clip-path", "mask", "filter", "style", "transform", "opacity"]
+    let bound = ["clip-path", "mask", "filter", "style", "transform", "transform-origin", "opacity"]
         .iter()
         .filter(|other| **other != name)
         .any(|other| element.has(other));
@@ -270,5 +283,6 @@ fn able(tree: &Tree, id: Id, name: &str, still: &Still) -> bool {
         && !element.is(&["tspan", "textPath", "tref"])
         && !bound
         && still.stands(id)
+        && !still.is_drawn_elsewhere(id)
         && (name == "transform" || element.get(name).is_some_and(|value| !still.is_boxed(value)))
 }

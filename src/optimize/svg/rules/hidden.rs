@@ -30,6 +30,8 @@ pub(super) fn apply(tree: &mut Tree, _: &Settings<'_>) -> Result<()> {
             && !paints(&fill[id.index()])
             && !paints(&stroke[id.index()])
             && !tree.within(id, &["clipPath"])
+            // Without paint it may still be what pointers hit.
+            && tree.upwards(id).all(|id| tree.get(id, "pointer-events").is_none_or(|events| events.trim() == "none"))
             && ["marker-start", "marker-mid", "marker-end"]
                 .iter()
                 .all(|name| tree.upwards(id).all(|id| tree.get(id, name).is_none()))

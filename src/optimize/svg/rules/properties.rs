@@ -20,8 +20,9 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     if is_styled(tree) {
         return Ok(());
     }
-    let names: BTreeSet<String> = tree
-        .elements()
+    // Of an animation `fill` says what holds after its end.
+    let order: Vec<Id> = tree.elements().into_iter().filter(|id| !tree.is(*id, &ANIMATIONS)).collect();
+    let names: BTreeSet<String> = order
         .iter()
         .filter_map(|id| tree.element(*id))
         .flat_map(|element| &element.attributes)
@@ -31,7 +32,6 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     let (fill, stroke) = (inherited(tree, "fill"), inherited(tree, "stroke"));
     let moving = moving(tree);
     let painted = |values: &[Value], name: &str, id: Id| moving.contains(name) || paints(&values[id.index()]);
-    let order: Vec<Id> = tree.descendants(tree.root()).into_iter().filter(|id| tree.element(*id).is_some()).collect();
     let used = used(tree);
     for name in &names {
         settings.run.check()?;

@@ -1,7 +1,8 @@
 use super::super::{
     Settings,
     css::{self, Declaration, Sheet},
-    names::property,
+    names::{ANIMATIONS, property},
+    style::textual,
     tree::{Content, Id, Tree},
 };
 use crate::error::Result;
@@ -19,20 +20,24 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     let elements = tree.elements();
     let text = sheet_text(tree, &styles);
     let sheet = Sheet::parse(&text).filter(|sheet| sheet.len() * elements.len() < MATCHINGS);
-    let Some(sheet) = sheet.filter(|_| styles.iter().all(|id| is_plain(tree, *id))) else {
-        return shorten(tree, &styles);
+    // HTML has no attributes for what sheets say of it.
+    let html = elements.iter().any(|id| tree.element(*id).is_some_and(|element| element.html));
+    let folds = styles.iter().all(|id| !html && is_plain(tree, *id));
+    let textual = textual(tree, settings.run)?;
+    let Some(sheet) = sheet.filter(|_| folds) else {
+        return shorten(tree, &styles, &textual);
     };
     // All is matched before anything changes.
     let mut folded = Vec::new();
     for id in elements {
         settings.run.check()?;
         let html = tree.element(id).is_none_or(|element| element.html);
-        if !html && !tree.is(id, &["style"]) {
+        if !html && !tree.is(id, &["style"]) && !tree.is(id, &ANIMATIONS) {
             folded.push((id, css::cascade(tree, id, &sheet)));
         }
     }
     for (id, declarations) in folded {
-        fold(tree, id, declarations);
+        fold(tree, id, declarations, textual[id.index()]);
     }
     for id in styles {
         tree.remove(id);
@@ -54,9 +59,8 @@ fn is_plain(tree: &Tree, id: Id) -> bool {
         && tree.get(id, "media").is_none_or(|media| matches!(media, "" | "all" | "screen"))
 }
 
-fn fold(tree: &mut Tree, id: Id, declarations: Vec<Declaration>) {
+fn fold(tree: &mut Tree, id: Id, declarations: Vec<Declaration>, textual: bool) {
     tree.unset(id, "style");
-    let textual = tree.within(id, &["text"]);
     // A shorthand sets what stands in longhand too, so their order counts and all of it stays together.
     let shorthand = declarations.iter().any(|declaration| matches!(declaration.name.as_str(), "font" | "all"));
     let mut kept = Vec::new();
@@ -66,7 +70,7 @@ fn fold(tree: &mut Tree, id: Id, declarations: Vec<Declaration>) {
             for name in ["marker-start", "marker-mid", "marker-end"] {
                 tree.set(id, name, value.as_str());
             }
-        } else if property(name).is_some() && !shorthand && name != "transform-origin" {
+        } else if property(name).is_some() && !shorthand && name != "transform-origin" && !lacks_unit(&declaration) {
             tree.set(id, name, value.as_str());
         } else if matters(&declaration, textual) {
             kept.push(declaration);
@@ -75,6 +79,12 @@ fn fold(tree: &mut Tree, id: Id, declarations: Vec<Declaration>) {
     if !kept.is_empty() {
         tree.set(id, "style", css::written(&kept));
     }
+}
+
+/// Whether a length has no unit that needs one in a style, where it says nothing; in an attribute it would.
+fn lacks_unit(declaration: &Declaration) -> bool {
+    matches!(declaration.name.as_str(), "font-size" | "letter-spacing" | "word-spacing" | "baseline-shift")
+        && declaration.value.parse().is_ok_and(|number: f64| number != 0.0)
 }
 
 /// Whether a declaration that has no attribute changes what is seen.
@@ -104,15 +114,15 @@ fn matters(declaration: &Declaration, textual: bool) -> bool {
 }
 
 /// Where sheets depend on the viewer they stay, as do the attributes below them; only what says nothing goes.
-fn shorten(tree: &mut Tree, styles: &[Id]) -> Result<()> {
+fn shorten(tree: &mut Tree, styles: &[Id], textual: &[bool]) -> Result<()> {
     for id in tree.elements() {
-        let textual = tree.within(id, &["text"]);
         let Some(style) = tree.get(id, "style").filter(|_| tree.element(id).is_some_and(|element| !element.html))
         else {
             continue;
         };
         let mut declarations = css::declarations(&css::stripped(style));
-        declarations.retain(|declaration| property(&declaration.name).is_some() || matters(declaration, textual));
+        declarations
+            .retain(|declaration| property(&declaration.name).is_some() || matters(declaration, textual[id.index()]));
         match declarations.is_empty() {
             true => tree.unset(id, "style").map_or((), drop),
             false => tree.set(id, "style", css::written(&declarations)),
