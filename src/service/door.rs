@@ -9,7 +9,7 @@ use super::{
     Inner, Service,
     gate::{Admitted, api_key},
     response::{self, Problem, Rate, Response, fresh_id},
-    upload::boundary,
+    upload::{AROUND_PARTS, boundary},
 };
 use crate::{
     port::ledger::{AccountId, JobId, Standing},
@@ -200,7 +200,7 @@ impl Inner {
     /// Refuses an upload that says itself that it is too long: its file, its data, and room for what is between them.
     fn check_length(&self, length: Option<u64>) -> Result<(), Problem> {
         let allowed = self.engine.limits().source_bytes;
-        let room = self.settings.json_bytes + (64 << 10);
+        let room = self.settings.json_bytes + AROUND_PARTS;
         let fits = length.is_none_or(|length| length <= allowed.saturating_add(room));
         if fits { Ok(()) } else { Err(Problem::too_large("the file", allowed)) }
     }

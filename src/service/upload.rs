@@ -2,7 +2,10 @@
 
 use std::{
     pin::{Pin, pin},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     task::{Context, Poll},
 };
 
@@ -30,6 +33,10 @@ pub(super) fn boundary(content_type: &str) -> Option<String> {
     multer::parse_boundary(format!("multipart/form-data{parameters}")).ok()
 }
 
+/// Bytes around the parts: what precedes the first, boundaries, headers. multer holds them in memory, and looks through
+/// all of them again with every chunk that comes.
+pub(super) const AROUND_PARTS: u64 = 64 << 10;
+
 impl Inner {
     /// Reads an upload to its end and accepts it.
     pub(super) async fn upload(
@@ -40,9 +47,14 @@ impl Inner {
         body: Incoming,
     ) -> Result<(), Problem> {
         let _slot = self.uploads.try_acquire().map_err(|_| Problem::busy("too many uploads are on their way"))?;
-        let mut parts = Multipart::new(Paced { body, paused: true }, boundary);
+        let room = Arc::<AtomicU64>::default();
+        let mut parts = Multipart::new(Paced { body, paused: true, room: Arc::clone(&room) }, boundary);
         let (mut data, mut file) = (None, None);
-        while let Some(part) = parts.next_field().await.map_err(broken)? {
+        loop {
+            room.store(AROUND_PARTS, Ordering::Relaxed);
+            let Some(part) = parts.next_field().await.map_err(broken)? else { break };
+            // Whoever reads a part counts its bytes.
+            room.store(u64::MAX, Ordering::Relaxed);
             match part.name() {
                 Some("file") if file.is_none() => file = Some(self.receive(id, part).await?),
                 Some("data") if data.is_none() => data = Some(self.read_data(part).await?),
@@ -110,7 +122,14 @@ impl Inner {
 struct Paced {
     body: Incoming,
     paused: bool,
+    /// Bytes that may still come before something must be found in them.
+    room: Arc<AtomicU64>,
 }
+
+/// The body goes on and on without a part.
+#[derive(Debug, thiserror::Error)]
+#[error("there are more than {AROUND_PARTS} bytes around the parts")]
+struct NoPart;
 
 impl Stream for Paced {
     type Item = <Incoming as Stream>::Item;
@@ -121,8 +140,15 @@ impl Stream for Paced {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
+        let room = self.room.load(Ordering::Relaxed);
+        if room == 0 {
+            return Poll::Ready(Some(Err(NoPart.into())));
+        }
         let next = self.body.as_mut().poll_next(context);
         self.paused = next.is_pending();
+        if let Poll::Ready(Some(Ok(chunk))) = &next {
+            self.room.store(room.saturating_sub(chunk.len() as u64), Ordering::Relaxed);
+        }
         next
     }
 }
@@ -130,6 +156,7 @@ impl Stream for Paced {
 /// What is wrong with a multipart body, without echoing any of it.
 fn broken(error: multer::Error) -> Problem {
     let what = match error {
+        multer::Error::StreamReadFailed(source) if source.is::<NoPart>() => "has too much around its parts",
         multer::Error::IncompleteFieldData { .. } | multer::Error::IncompleteStream => "ends before its last boundary",
         multer::Error::IncompleteHeaders | multer::Error::ReadHeaderFailed(_) => "has a part with broken headers",
         multer::Error::StreamReadFailed(_) => "broke off",

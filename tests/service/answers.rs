@@ -1,5 +1,10 @@
 //! Every code of the interface, with its headers and body.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
 use futures_util::stream;
 use lapidary::{Clock, adapter::memory::Served, port::Accounts, service::Call};
 
@@ -147,6 +152,32 @@ async fn an_upload_over_the_limit_is_refused_while_it_comes_in() {
     assert_eq!(host.blobs().await, 0);
     let long = Call { content_length: Some(34 << 20), ..call };
     check(&host.send(long, vec![]).await, 413, "the file has more than 33554432 bytes");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_upload_without_a_part_in_its_first_64_kib_is_refused_while_it_comes_in() {
+    let host = Host::new().await;
+    let bearer = host.bearer();
+    let call = Call {
+        method: "POST",
+        path: "/1.0/upload",
+        secure: true,
+        authorization: Some(&bearer),
+        content_type: Some("multipart/form-data; boundary=XX"),
+        content_length: None,
+    };
+    for head in ["", "--XX\r\nContent-Disposition: form-data; name=\"file\"\r\nX: ", "--XX"] {
+        let came = Arc::<AtomicUsize>::default();
+        let counted = Arc::clone(&came);
+        let chunk = move || {
+            counted.fetch_add(1, Ordering::SeqCst);
+            vec![b' '; 1 << 10]
+        };
+        let without_part = std::iter::once(head.into()).chain(std::iter::repeat_with(chunk).take(1 << 10));
+        let body = Box::pin(stream::iter(without_part.map(|chunk: Vec<u8>| Ok(chunk.into()))));
+        let answer = host.service.answer(call, body).await;
+        assert_eq!((answer.status, came.load(Ordering::SeqCst)), (400, 64), "{head:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
