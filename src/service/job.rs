@@ -58,6 +58,8 @@ enum Trouble {
     Failed(Problem),
     /// The other side may yet answer.
     Passing(Problem),
+    /// The service itself may yet do what it could not do now.
+    Own,
     /// The work was ended from outside.
     Cancelled,
 }
@@ -70,7 +72,9 @@ impl From<Problem> for Trouble {
 
 /// The service's own state did not answer.
 fn own(failure: Failure) -> Trouble {
-    if failure.may_pass { Trouble::Passing(failure.into()) } else { Trouble::Failed(failure.into()) }
+    let may_pass = failure.may_pass;
+    let problem = Problem::from(failure);
+    if may_pass { Trouble::Own } else { Trouble::Failed(problem) }
 }
 
 /// The client's side did not do its part; the failure's message is for it to read.
@@ -93,6 +97,13 @@ impl Inner {
                 tracing::info!(attempt = lease.attempt, status = problem.status, "to be tried again");
                 Outcome::Again { at: self.now() + backoff(lease.attempt), counts: true }
             }
+            // A full disk is no fault of the request, which waits until its host has mended it, unless nobody would keep its
+            // record any longer.
+            Err(Trouble::Own) if self.now().since(lease.accepted) < self.settings.record_life => {
+                let leases = lease.fence.0.try_into().unwrap_or(u32::MAX);
+                Outcome::Again { at: self.now() + backoff(leases), counts: false }
+            }
+            Err(Trouble::Own) => failed(lease, &Problem::internal()),
             Err(Trouble::Passing(problem) | Trouble::Failed(problem)) => failed(lease, &problem),
         }
     }
@@ -176,13 +187,13 @@ impl Inner {
             }
             Destination::Connector { id } => {
                 let gone = || Problem::new(422, "store.id must be the id of a connector of the account");
-                Ok(self.connector(account, id).await?.ok_or_else(gone)?)
+                Ok(self.connector(account, id).await.map_err(own)?.ok_or_else(gone)?)
             }
         }
     }
 
     /// A connector of the account, opened.
-    pub(super) async fn connector(&self, account: AccountId, id: &str) -> Result<Option<Credentials>, Problem> {
+    pub(super) async fn connector(&self, account: AccountId, id: &str) -> Result<Option<Credentials>, Failure> {
         let Some(sealed) = self.ports.ledger.connector(account, id).await? else { return Ok(None) };
         let opened = self.keyring.open(&sealed, &connector_place(account, id)).ok();
         let stored = opened.and_then(|bytes| serde_json::from_slice::<StoredCredentials>(&bytes).ok());
@@ -190,10 +201,8 @@ impl Inner {
             let provider = Provider::ALL.iter().find(|known| known.as_str() == provider)?;
             Some(Credentials { provider: *provider, key, secret })
         });
-        if known.is_none() {
-            tracing::error!("a connector does not open with the keys of this service");
-        }
-        known.map(Some).ok_or_else(Problem::internal)
+        let unopened = || Failure::lasting("a connector does not open with the keys of this service");
+        known.map(Some).ok_or_else(unopened)
     }
 }
 
@@ -206,7 +215,7 @@ fn media_type(made: &engine::Outcome) -> &'static str {
     sniff(&made.bytes).map_or("application/octet-stream", Format::media_type)
 }
 
-/// Time to wait after an attempt: 2 s, 8 s, 32 s, 128 s.
+/// Time to wait after an attempt: 2 s, 8 s, 32 s, and 128 s from then on.
 const fn backoff(attempt: u32) -> Duration {
     Duration::from_secs(1 << (2 * if attempt > 4 { 4 } else { attempt }) >> 1)
 }

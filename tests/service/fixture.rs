@@ -81,6 +81,21 @@ impl Host {
         Self { service, clock, ledger, blobs, fetcher, storage, notifier, account, webhook_secret, key }
     }
 
+    /// The same on other ports, or under other keys.
+    pub fn again(self, change: impl FnOnce(&mut Ports), keyring: Keyring) -> Self {
+        let mut ports = Ports {
+            ledger: self.ledger.clone(),
+            blobs: self.blobs.clone(),
+            fetcher: self.fetcher.clone(),
+            storage: self.storage.clone(),
+            notifier: self.notifier.clone(),
+        };
+        change(&mut ports);
+        let settings = Settings::new("https://images.test/");
+        let service = Service::with_clock(ports, Engine::new(), keyring, settings, self.clock.clone());
+        Self { service, ..self }
+    }
+
     pub async fn send(&self, call: Call<'_>, chunks: Vec<Vec<u8>>) -> Answer {
         let chunks = chunks.into_iter().map(|chunk| Ok(Bytes::from(chunk)));
         let answer = self.service.answer(call, Box::pin(stream::iter(chunks))).await;

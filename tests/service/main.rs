@@ -4,3 +4,4 @@ mod answers;
 mod fixture;
 mod life;
 mod notifications;
+mod troubles;
