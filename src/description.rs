@@ -3,7 +3,11 @@
 use serde::Serialize;
 use sha1::{Digest, Sha1};
 
-use crate::{codec::Info, format::Format, operation::Faces};
+use crate::{
+    codec::Info,
+    format::{Format, GZIP_SIGNATURE},
+    operation::Faces,
+};
 
 /// A file as described to clients. What a format has no notion of is `None`, and `null` in JSON.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -95,17 +99,20 @@ pub(crate) fn input_name(name: Option<&str>, format: Format) -> String {
         .map_or_else(|| format!("image.{}", format.extension()), str::to_owned)
 }
 
-/// The input's base name with the output format's extension; an extension that already names the format stays.
-pub(crate) fn output_name(input: &str, format: Format) -> String {
+/// The input's base name with the extension of the output, whose bytes are `output`; one that already names the format
+/// stays. A gzipped SVG is `svgz`, by which who delivers it knows it.
+pub(crate) fn output_name(input: &str, format: Format, output: &[u8]) -> String {
+    let gzipped = format == Format::Svg && output.starts_with(GZIP_SIGNATURE);
+    let known = if gzipped { "svgz" } else { format.extension() };
     let (base, extension) = match input.rsplit_once('.') {
         Some((base, extension)) if !base.is_empty() => (base, extension),
         _ => (input, ""),
     };
     let fits = |known: &str| extension.eq_ignore_ascii_case(known);
-    if fits(format.extension()) || format == Format::Jpeg && fits("jpeg") || format == Format::Apng && fits("apng") {
+    if fits(known) || format == Format::Jpeg && fits("jpeg") || format == Format::Apng && fits("apng") {
         return input.to_owned();
     }
-    format!("{base}.{}", format.extension())
+    format!("{base}.{known}")
 }
 
 #[cfg(test)]
@@ -121,9 +128,13 @@ mod tests {
             ("archive.tar.png", Format::Jpeg, "archive.tar.jpg"),
             ("plain", Format::Png, "plain.png"),
             (".hidden", Format::Png, ".hidden.png"),
+            ("logo.svgz", Format::Svg, "logo.svg"),
         ];
         for (input, format, expected) in cases {
-            assert_eq!(output_name(input, format), expected);
+            assert_eq!(output_name(input, format, b"<svg"), expected);
+        }
+        for (input, expected) in [("logo.svg", "logo.svgz"), ("logo.SVGZ", "logo.SVGZ"), ("logo", "logo.svgz")] {
+            assert_eq!(output_name(input, Format::Svg, b"\x1f\x8b\x08"), expected);
         }
     }
 

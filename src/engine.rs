@@ -117,7 +117,7 @@ impl Engine {
         let name = input_name(input.name, info.format);
         let limits = self.limits.for_results();
         let result = self.codecs.probe(plan.format, &done.bytes, Run { limits: &limits, ..run })?;
-        let mut output = Description::new(output_name(&name, plan.format), result, &done.bytes);
+        let mut output = Description::new(output_name(&name, plan.format, &done.bytes), result, &done.bytes);
         let (width, height) = info.upright_size();
         let faces = plan.faces.as_ref().map(|sought| face_boxes(&sought.faces, width, height));
         // What could not be drawn has none.

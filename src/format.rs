@@ -62,6 +62,13 @@ impl Format {
     }
 }
 
+/// The `Content-Encoding` of a file of this type and name. No browser shows a gzipped SVG without, which is named `svgz`.
+#[cfg(feature = "service")]
+pub(crate) fn content_encoding(media_type: &str, name: &str) -> Option<&'static str> {
+    let gzipped = name.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("svgz"));
+    (gzipped && media_type == Format::Svg.media_type()).then_some("gzip")
+}
+
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
@@ -81,7 +88,7 @@ pub fn sniff(bytes: &[u8]) -> Option<Format> {
         Some(Format::Webp)
     } else if is_avif(bytes) {
         Some(Format::Avif)
-    } else if bytes.starts_with(&[0x1F, 0x8B]) || looks_like_svg(bytes) {
+    } else if bytes.starts_with(GZIP_SIGNATURE) || looks_like_svg(bytes) {
         // Of the formats known here only SVG comes gzipped; its probe looks inside.
         Some(Format::Svg)
     } else {
@@ -91,6 +98,9 @@ pub fn sniff(bytes: &[u8]) -> Option<Format> {
 
 /// The eight bytes that open every PNG.
 pub(crate) const PNG_SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
+
+/// The two bytes that open every gzipped file.
+pub(crate) const GZIP_SIGNATURE: &[u8] = &[0x1F, 0x8B];
 
 /// Walks chunk headers: a valid APNG has its `acTL` before the first `IDAT`.
 fn animation_control_precedes_data(bytes: &[u8]) -> bool {

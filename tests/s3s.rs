@@ -170,7 +170,7 @@ async fn a_presigned_address_is_believed_until_its_time_is_over() {
     let mut writer = blobs.create(key).await.unwrap();
     writer.write(b"bytes").await.unwrap();
     writer.finish().await.unwrap();
-    let face = Face { media_type: "image/png", disposition: "inline; filename=\"a b.png\"" };
+    let face = Face { media_type: "image/png", encoding: None, disposition: "inline; filename=\"a b.png\"" };
     let hour = Duration::from_secs(3600);
     let address = |now: Timestamp| blobs.address(key, face, now, hour).unwrap().unwrap();
     let now = SystemClock::new().now();

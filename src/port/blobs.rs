@@ -58,6 +58,8 @@ impl fmt::Display for BlobKey {
 pub struct Face<'a> {
     /// Value of `Content-Type`.
     pub media_type: &'a str,
+    /// Value of `Content-Encoding`, which the bytes have already.
+    pub encoding: Option<&'a str>,
     /// Value of `Content-Disposition`.
     pub disposition: &'a str,
 }

@@ -23,7 +23,8 @@ pub struct Credentials {
 pub struct Object<'a> {
     /// The file.
     pub bytes: &'a [u8],
-    /// Its media type, unless [`Store::headers`] give another.
+    /// Its media type, unless [`Store::headers`] give another. A gzipped SVG, named `svgz`, is to be stored with its
+    /// `Content-Encoding`.
     pub media_type: &'a str,
     /// Its file name: the object's name where [`Store::path`] names a folder or nothing.
     pub name: &'a str,

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     engine,
-    format::{Format, sniff},
+    format::{Format, content_encoding, sniff},
     port::{
         BlobKey, Credentials, Face, Failure, Fetch, Fetched, Object, collect,
         ledger::{AccountId, Image, JobLease, Outcome},
@@ -166,7 +166,9 @@ impl Inner {
         let (link, now, life) = (fresh_link(), self.now(), self.settings.image_life);
         let media_type = media_type(made);
         let disposition = direct_disposition(&made.output.name, media_type);
-        let direct = self.ports.blobs.address(key, Face { media_type, disposition: &disposition }, now, life);
+        let encoding = content_encoding(media_type, &made.output.name);
+        let face = Face { media_type, encoding, disposition: &disposition };
+        let direct = self.ports.blobs.address(key, face, now, life);
         let through_us = || format!("{}/volatile/{}", self.settings.public_url, path(link, &made.output.name));
         let url = direct.map_err(own)?.unwrap_or_else(through_us);
         let image = Image {

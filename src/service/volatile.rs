@@ -7,7 +7,10 @@ use super::{
     response::{Body, Problem, Response},
     seal::random,
 };
-use crate::{format::Format, port::ledger::Link};
+use crate::{
+    format::{Format, content_encoding},
+    port::ledger::Link,
+};
 
 /// A fresh address: 128 random bits.
 pub(super) fn fresh_link() -> Link {
@@ -36,7 +39,8 @@ impl Inner {
         };
         let blob = self.ports.blobs.open(image.blob).await?.ok_or_else(gone)?;
         let left = image.expires.since(now).as_secs();
-        let headers = vec![
+        let encoding = content_encoding(&image.media_type, &image.name);
+        let mut headers = vec![
             ("Content-Type", image.media_type),
             ("Content-Length", blob.len.to_string()),
             ("Content-Disposition", disposition("inline", &image.name)),
@@ -49,6 +53,7 @@ impl Inner {
             ),
             ("Cross-Origin-Resource-Policy", "cross-origin".to_owned()),
         ];
+        headers.extend(encoding.map(|encoding| ("Content-Encoding", encoding.to_owned())));
         Ok(Response { status: 200, headers, body: Body::Blob(blob) })
     }
 }

@@ -116,6 +116,26 @@ async fn an_image_lives_an_hour_and_its_record_a_week() {
     finish(running).await;
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_gzipped_svg_is_delivered_as_one() {
+    let host = Host::new().await;
+    let svg = br#"<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><path d="M0 0h8v8z"/></svg>"#;
+    let mut packer = libdeflater::Compressor::new(libdeflater::CompressionLvl::default());
+    let mut gzipped = vec![0; packer.gzip_compress_bound(svg.len())];
+    let length = packer.gzip_compress(svg, &mut gzipped).unwrap();
+    for (file, name, encoding) in [(&svg[..], "dots.svg", None), (&gzipped[..length], "dots.svgz", Some("gzip"))] {
+        let id = host.upload(&[(FILE, file)]).await.id();
+        let running = host.service.start();
+        host.settle().await;
+        drop(running);
+        let output = host.result(&id).await.json()["output"].clone();
+        assert_eq!((output["name"].as_str(), output["format"].as_str()), (Some(name), Some("SVG")), "{output}");
+        let image = host.download(output["url"].as_str().unwrap()).await;
+        assert_eq!((image.header("content-type"), image.header("content-encoding")), (Some("image/svg+xml"), encoding));
+        assert_eq!(image.bytes.starts_with(&[0x1f, 0x8b]), encoding.is_some());
+    }
+}
+
 /// Has addresses of its own, which tell what they were asked for.
 #[derive(Debug)]
 struct Direct(Arc<MemoryBlobs>);
@@ -131,7 +151,7 @@ impl Blobs for Direct {
     }
 
     fn address(&self, key: BlobKey, face: Face<'_>, now: Timestamp, life: Duration) -> Result<Option<String>> {
-        let Face { media_type, disposition } = face;
+        let Face { media_type, disposition, .. } = face;
         Ok(Some(format!("https://bucket.test/{key} {media_type} {disposition} {now:?} {life:?}")))
     }
 

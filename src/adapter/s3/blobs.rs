@@ -166,8 +166,11 @@ impl Blobs for S3Blobs {
         let mut url = Url::parse(&permanent).map_err(|error| unreadable().because(error))?;
         url.query_pairs_mut()
             .append_pair("response-cache-control", &format!("private, max-age={}, immutable", life.as_secs()))
-            .append_pair("response-content-disposition", face.disposition)
-            .append_pair("response-content-type", face.media_type);
+            .append_pair("response-content-disposition", face.disposition);
+        if let Some(encoding) = face.encoding {
+            url.query_pairs_mut().append_pair("response-content-encoding", encoding);
+        }
+        url.query_pairs_mut().append_pair("response-content-type", face.media_type);
         let host = url[Position::BeforeHost..Position::AfterPort].to_owned();
         let signer = Signer { key: &credentials.key, secret: &credentials.secret, region, now };
         signer.presign((&host, &mut url), life.as_secs());

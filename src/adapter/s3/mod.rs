@@ -12,7 +12,10 @@ mod sign;
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, header::CONTENT_TYPE};
+use http::{
+    HeaderMap, HeaderName, HeaderValue, Method,
+    header::{CONTENT_ENCODING, CONTENT_TYPE},
+};
 use hyper::body::Bytes;
 use sha2::{Digest, Sha256};
 use tokio::{
@@ -36,6 +39,7 @@ use super::http::{
 };
 use crate::{
     clock::Clock,
+    format::content_encoding,
     port::{Credentials, Failure, Object, Result, Storage},
     request::{ObjectHeader, Provider, StorageClass, Store},
 };
@@ -111,6 +115,9 @@ fn attributes(object: &Object<'_>) -> Result<HeaderMap> {
         Ok(())
     };
     put(CONTENT_TYPE.as_str(), object.media_type)?;
+    if let Some(encoding) = content_encoding(object.media_type, object.name) {
+        put(CONTENT_ENCODING.as_str(), encoding)?;
+    }
     put("x-amz-acl", store.acl.as_str())?;
     if object.credentials.provider != Provider::DigitalOcean {
         put("x-amz-storage-class", class(store.class))?;

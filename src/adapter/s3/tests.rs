@@ -101,6 +101,23 @@ async fn every_attribute_arrives_signed() {
 }
 
 #[tokio::test]
+async fn a_gzipped_svg_is_kept_as_one_unless_its_client_says_otherwise() {
+    let judge = Judge::sits().await;
+    let store = Store::connector("c", BUCKET, REGION).path("logo.svg");
+    for (name, store, encoding) in [
+        ("logo.svg", store.clone(), None),
+        ("logo.svgz", store.clone(), Some("gzip")),
+        ("logo.svgz", store.header(ObjectHeader::ContentEncoding, "identity"), Some("identity")),
+    ] {
+        let credentials = &credentials(KEY, SECRET);
+        let object = Object { bytes: b"x", media_type: "image/svg+xml", name, store: &store, credentials };
+        s3(&judge).put(object).await.unwrap();
+        let kept = judge.object("/photos/logo.svg").unwrap();
+        assert_eq!(kept.headers.get("content-encoding").map(String::as_str), encoding, "{name}");
+    }
+}
+
+#[tokio::test]
 async fn a_plain_object_is_public_standard_and_of_its_own_type() {
     let judge = Judge::sits().await;
     put_plain(&s3(&judge)).await.unwrap();

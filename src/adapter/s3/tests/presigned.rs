@@ -3,7 +3,7 @@
 use super::*;
 use crate::port::{Face, Fetch, Fetcher};
 
-const FACE: Face<'_> = Face { media_type: "image/png", disposition: "inline; filename=\"a b.png\"" };
+const FACE: Face<'_> = Face { media_type: "image/png", encoding: None, disposition: "inline; filename=\"a b.png\"" };
 const HOUR: Duration = Duration::from_secs(3600);
 
 fn key() -> BlobKey {
@@ -62,6 +62,10 @@ async fn an_address_says_how_its_object_is_served() {
         assert!(url.split(['?', '&']).any(|found| found == pair), "{pair}: {url}");
     }
     assert!(!url.contains(SECRET) && !url.contains("canary"));
+    let gzipped = Face { media_type: "image/svg+xml", encoding: Some("gzip"), ..FACE };
+    let url = blobs.address(key(), gzipped, SystemClock::new().now(), HOUR).unwrap().unwrap();
+    assert!(url.contains("&response-content-encoding=gzip&"), "{url}");
+    assert_eq!(read(&judge, &url).await.unwrap(), b"bytes");
 }
 
 #[tokio::test]
