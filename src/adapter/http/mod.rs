@@ -52,7 +52,7 @@ pub struct Options {
     pub fetch: Duration,
     /// How long a notification may take, the body of its answer included; 10 s.
     pub notify: Duration,
-    /// The slowest that a body may come; 5 KiB in 5 s.
+    /// The slowest that the body of a fetch may come; 5 KiB in 5 s.
     pub drip: Drip,
     /// Certificates of authorities to trust beside Mozilla's, in DER.
     pub authorities: Vec<Vec<u8>>,

@@ -11,7 +11,8 @@ use hyper::body::Bytes;
 use tokio::time::timeout;
 
 use super::{
-    Http,
+    Drip, Http,
+    client::Client,
     fetch::{about, sensitive},
 };
 use crate::{
@@ -44,9 +45,11 @@ impl Notifier for Http {
             let known = HeaderName::try_from(*name).map_err(|error| none().because(error))?;
             headers.insert(known, HeaderValue::try_from(value).map_err(|error| none().because(error))?);
         }
+        // An answer has a few bytes or none, and may end when the receiver has done its work: only the time of all bounds it.
+        let client = Client { drip: Drip { bytes: 0, ..self.client.drip }, ..self.client.clone() };
         let exchange = async {
             let body = Bytes::copy_from_slice(notification.body);
-            let reply = self.client.send(&target, Method::POST, headers, body).await?;
+            let reply = client.send(&target, Method::POST, headers, body).await?;
             let retry_after =
                 reply.headers.get(RETRY_AFTER).and_then(|value| retry_after(value.to_str().ok()?, self.clock.now()));
             let answer = Answer { status: reply.status.as_u16(), retry_after };

@@ -79,6 +79,14 @@ async fn ten_seconds_are_for_the_whole_answer() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_answer_may_end_when_the_receiver_has_done_its_work() {
+    // A letter at once, the other after six seconds.
+    let site = Site::drip("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n", Duration::from_secs(6));
+    let web = Web::new().site("a.com", "1.1.1.1:80", site);
+    assert_eq!(notify(&web, "http://a.com/").await.unwrap().status, 200);
+}
+
+#[tokio::test(start_paused = true)]
 async fn no_more_than_64_kib_of_an_answer_are_read() {
     let web =
         Web::new().site("a.com", "1.1.1.1:80", Site::endless("HTTP/1.1 200 OK\r\ncontent-length: 10000000\r\n\r\n"));
