@@ -3,7 +3,7 @@
 use std::{
     fmt,
     ops::{Add, Sub},
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 /// A moment: milliseconds since 1970-01-01 00:00 UTC.
@@ -98,31 +98,21 @@ pub trait Clock: fmt::Debug + Send + Sync {
     fn now(&self) -> Timestamp;
 }
 
-/// The machine's time of day when it was made, counted on by its steady clock, so that it does not jump while the
-/// process lives.
-#[derive(Debug, Clone, Copy)]
-pub struct SystemClock {
-    start: Timestamp,
-    started: Instant,
-}
+/// The machine's time of day. It jumps where that is set, or the machine slept, so that signatures keep the time that
+/// others have, and the processes that share a ledger agree.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock(());
 
 impl SystemClock {
-    /// Reads the time of day.
-    pub fn new() -> Self {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Self { start: Timestamp::default() + since, started: Instant::now() }
-    }
-}
-
-impl Default for SystemClock {
-    fn default() -> Self {
-        Self::new()
+    /// Of this machine.
+    pub const fn new() -> Self {
+        Self(())
     }
 }
 
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
-        self.start + self.started.elapsed()
+        Timestamp::default() + SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
     }
 }
 
@@ -157,6 +147,14 @@ mod tests {
         ] {
             assert_eq!(Timestamp::from_millis(seconds * 1000).date(), date, "{seconds}");
         }
+    }
+
+    #[test]
+    fn the_system_clock_has_no_time_but_the_machines() {
+        assert_eq!(size_of::<SystemClock>(), 0, "what it read before would be wrong when the machine's clock is set");
+        let machine = || Timestamp::default() + SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        let (before, now, after) = (machine(), SystemClock::new().now(), machine());
+        assert!(before <= now && now <= after);
     }
 
     #[test]

@@ -22,7 +22,11 @@ impl Refusal<'_> {
         let message = format!("bucket {}: {}", self.bucket, self.reason(code));
         // New buckets redirect until the names of the vendor know them.
         let settling = self.status == StatusCode::TEMPORARY_REDIRECT
-            || matches!(code, "RequestTimeout" | "OperationAborted" | "SlowDown" | "InternalError");
+            // The host's clock is wrong, which is no fault of the client's.
+            || matches!(
+                code,
+                "RequestTimeout" | "OperationAborted" | "SlowDown" | "InternalError" | "RequestTimeTooSkewed"
+            );
         Failure { may_pass: settling || may_pass(self.status), ..Failure::lasting(message) }
     }
 
@@ -119,6 +123,7 @@ mod tests {
             assert!(failure(status, None, &format!("<Error><Code>{code}</Code></Error>")).1, "{status} {code}");
         }
         assert!(failure(409, None, "<Code>OperationAborted</Code>").1 && failure(307, None, "").1);
+        assert!(failure(403, None, "<Code>RequestTimeTooSkewed</Code>").1, "until the host's clock is right again");
         assert!(!failure(400, None, "<Code>EntityTooLarge</Code>").1);
     }
 }
