@@ -20,6 +20,17 @@ impl Url {
         Parts::of(self.expose()).map(|parts| parts.host)
     }
 
+    /// Scheme, host and port, spelt alike for all addresses that have the same: `https://a.com:443`. `None` for a text that
+    /// is no web address.
+    #[cfg(feature = "service")]
+    pub(crate) fn origin(&self) -> Option<String> {
+        let Parts { scheme, host, port, .. } = Parts::of(self.expose())?;
+        let scheme = scheme.to_ascii_lowercase();
+        let usual = if scheme == "https" { 443 } else { 80 };
+        let port = port.and_then(|port| port.parse::<u16>().ok()).unwrap_or(usual);
+        Some(format!("{scheme}://{}:{port}", host.to_ascii_lowercase()))
+    }
+
     /// The text with user, password, query and fragment as `***`. Of a text that is no web address everything before
     /// its last `@` is hidden.
     pub fn redacted(&self) -> String {
@@ -40,8 +51,8 @@ impl Url {
     }
 }
 
-/// Whether `text` is an http or https address with a host, as browsers take it: letters beyond ASCII, blanks and the
-/// like are left for the client to encode.
+/// Whether `text` is an http or https address with a host, as browsers take it, letters beyond ASCII and blanks inside
+/// included. Whoever fetches may refuse more, as the service's own client does with blanks.
 pub(super) fn is_web_address(text: &str) -> bool {
     // Clients disagree on whether a backslash ends the host, so none may decide it.
     let confuses = |c: char| c.is_control() || c == '\\';
@@ -67,6 +78,7 @@ pub(super) fn is_strict_web_address(text: &str) -> bool {
 
 /// A web address in pieces.
 struct Parts<'a> {
+    scheme: &'a str,
     /// `user:password`; empty where there is none.
     user: &'a str,
     host: &'a str,
@@ -86,7 +98,7 @@ impl<'a> Parts<'a> {
         // The colons of an IPv6 address are inside its brackets.
         let port_at = place.rfind(':').filter(|&colon| place.rfind(']').is_none_or(|bracket| bracket < colon));
         let (host, port) = port_at.map_or((place, None), |colon| (&place[..colon], Some(&place[colon + 1..])));
-        let parts = Self { user, host, port, rest };
+        let parts = Self { scheme, user, host, port, rest };
         (parts.host_is_valid() && parts.port_is_valid()).then_some(parts)
     }
 
@@ -219,6 +231,21 @@ mod tests {
             "http://a/\\b",
         ] {
             assert!(!is_web_address(text) && !is_strict_web_address(text), "{text:?}");
+        }
+    }
+
+    #[cfg(feature = "service")]
+    #[test]
+    fn an_origin_is_scheme_host_and_port_in_one_spelling() {
+        for (text, origin) in [
+            ("https://Example.com/a?b", Some("https://example.com:443")),
+            ("HTTPS://user:pass@example.com:443", Some("https://example.com:443")),
+            ("http://example.com:/", Some("http://example.com:80")),
+            ("http://example.com:8080/", Some("http://example.com:8080")),
+            ("http://[2001:DB8::1]/", Some("http://[2001:db8::1]:80")),
+            ("wide", None),
+        ] {
+            assert_eq!(Url::from(text).origin().as_deref(), origin, "{text}");
         }
     }
 

@@ -184,9 +184,12 @@ impl Admin<'_> {
             }
         }
         let secrets = ports.ledger.secrets(account).await?.ok_or_else(|| unknown(account))?;
-        if !keyring.is_newest(&secrets.current) {
+        // One whose time is over signs nothing any more.
+        let previous = secrets.previous.filter(|(_, until)| *until > self.0.now());
+        let sealed = std::iter::once(&secrets.current).chain(previous.as_ref().map(|(sealed, _)| sealed));
+        if !sealed.into_iter().all(|sealed| keyring.is_newest(sealed)) {
             let place = webhook_place(account);
-            let previous = secrets.previous.map(|(sealed, until)| Ok::<_, Failure>((again(&sealed, &place)?, until)));
+            let previous = previous.map(|(sealed, until)| Ok::<_, Failure>((again(&sealed, &place)?, until)));
             let secrets = SealedSecrets { current: again(&secrets.current, &place)?, previous: previous.transpose()? };
             ports.ledger.set_secrets(account, secrets).await?;
             count += 1;

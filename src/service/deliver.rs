@@ -28,10 +28,13 @@ use crate::{
 /// A notification is over within 10 s; this leaves room for settling it.
 const LEASE: Duration = Duration::from_secs(30);
 
-/// Hosts that do not answer, and until when they are left alone: after three silences in a row for half a minute, in which
-/// their deliveries wait without holding a hand.
+/// Receivers that do not answer, and until when they are left alone: after three silences in a row for half a minute, in
+/// which their deliveries wait without holding a hand.
 #[derive(Debug, Default)]
-pub(super) struct Breaker(Mutex<BTreeMap<u64, Silence>>);
+pub(super) struct Breaker(Mutex<BTreeMap<Receiver, Silence>>);
+
+/// An account and a lane: at a host that many share, one's address says nothing of another's.
+type Receiver = (AccountId, u64);
 
 #[derive(Debug, Clone, Copy)]
 struct Silence {
@@ -42,27 +45,27 @@ struct Silence {
 impl Breaker {
     const TIMES: u32 = 3;
     const REST: Duration = Duration::from_secs(30);
-    /// Lanes remembered at most.
-    const LANES: usize = 10_000;
+    /// Receivers remembered at most.
+    const RECEIVERS: usize = 10_000;
 
-    /// Until when a lane is left alone.
-    fn rests(&self, lane: u64, now: Timestamp) -> Option<Timestamp> {
+    /// Until when one is left alone.
+    fn rests(&self, receiver: Receiver, now: Timestamp) -> Option<Timestamp> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let silence = all.get(&lane).filter(|silence| silence.times >= Self::TIMES && silence.until > now)?;
+        let silence = all.get(&receiver).filter(|silence| silence.times >= Self::TIMES && silence.until > now)?;
         Some(silence.until)
     }
 
-    fn answered(&self, lane: u64) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&lane);
+    fn answered(&self, receiver: Receiver) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&receiver);
     }
 
-    fn silent(&self, lane: u64, now: Timestamp) {
+    fn silent(&self, receiver: Receiver, now: Timestamp) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() >= Self::LANES {
+        if all.len() >= Self::RECEIVERS {
             all.retain(|_, silence| silence.until > now);
         }
-        if all.len() < Self::LANES || all.contains_key(&lane) {
-            let silence = all.entry(lane).or_insert(Silence { times: 0, until: now });
+        if all.len() < Self::RECEIVERS || all.contains_key(&receiver) {
+            let silence = all.entry(receiver).or_insert(Silence { times: 0, until: now });
             *silence = Silence { times: silence.times.saturating_add(1), until: now + Self::REST };
         }
     }
@@ -108,7 +111,7 @@ impl Inner {
     }
 
     async fn deliver(&self, lease: HookLease) {
-        let (outcome, note) = match self.breaker.rests(lease.lane, self.now()) {
+        let (outcome, note) = match self.breaker.rests((lease.account, lease.lane), self.now()) {
             Some(until) => (HookOutcome::HandedBack { at: until }, String::new()),
             None => self.attempt(&lease).await,
         };
@@ -136,8 +139,8 @@ impl Inner {
             Err(failure) => failure.message.clone(),
         };
         match &answer {
-            Ok(_) => self.breaker.answered(lease.lane),
-            Err(_) => self.breaker.silent(lease.lane, self.now()),
+            Ok(_) => self.breaker.answered((lease.account, lease.lane)),
+            Err(_) => self.breaker.silent((lease.account, lease.lane), self.now()),
         }
         let outcome = match after(lease.failures, &answer, u64::from_be_bytes(random())) {
             Next::Delivered => HookOutcome::Delivered,
@@ -167,14 +170,18 @@ impl Inner {
         let sealed = self.ports.ledger.secrets(account).await?;
         let sealed = sealed.ok_or_else(|| Failure::lasting("the account is gone"))?;
         let previous = sealed.previous.filter(|(_, until)| *until > now).map(|(sealed, _)| sealed);
-        std::iter::once(sealed.current)
-            .chain(previous)
-            .map(|sealed| {
-                let text = self.open_text(&sealed, &webhook_place(account))?;
-                SigningSecret::parse(text.expose())
-                    .map_err(|error| Failure::lasting("a webhook secret is broken").because(error))
-            })
-            .collect()
+        let open = |sealed: &[u8]| {
+            let text = self.open_text(sealed, &webhook_place(account))?;
+            SigningSecret::parse(text.expose())
+                .map_err(|error| Failure::lasting("a webhook secret is broken").because(error))
+        };
+        let mut secrets = vec![open(&sealed.current)?];
+        match previous.map(|sealed| open(&sealed)).transpose() {
+            Ok(previous) => secrets.extend(previous),
+            // Its receiver has the present one, too, or will soon.
+            Err(failure) => tracing::warn!(error = &failure as &dyn std::error::Error, "signed by one secret of two"),
+        }
+        Ok(secrets)
     }
 
     fn open_text(&self, sealed: &[u8], place: &str) -> Result<Secret, Failure> {
@@ -187,43 +194,51 @@ impl Inner {
 
 #[cfg(test)]
 mod tests {
+    use uuid::Uuid;
+
     use super::*;
 
     const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
     const SECOND: Duration = Duration::from_secs(1);
 
+    const fn at(lane: u64) -> Receiver {
+        (AccountId(Uuid::from_u128(1)), lane)
+    }
+
     fn silent(times: usize) -> Breaker {
         let breaker = Breaker::default();
-        (0..times).for_each(|_| breaker.silent(7, NOW));
+        (0..times).for_each(|_| breaker.silent(at(7), NOW));
         breaker
     }
 
     #[test]
     fn the_third_silence_in_a_row_gives_a_lane_half_a_minute_of_rest() {
-        assert_eq!(silent(2).rests(7, NOW), None);
+        assert_eq!(silent(2).rests(at(7), NOW), None);
         let breaker = silent(3);
-        assert_eq!(breaker.rests(7, NOW), Some(NOW + 30 * SECOND));
-        assert_eq!((breaker.rests(8, NOW), breaker.rests(7, NOW + 30 * SECOND)), (None, None));
+        assert_eq!(breaker.rests(at(7), NOW), Some(NOW + 30 * SECOND));
+        let anothers = (AccountId(Uuid::from_u128(2)), 7);
+        assert_eq!(breaker.rests(anothers, NOW), None, "whose address at the same host may answer");
+        assert_eq!((breaker.rests(at(8), NOW), breaker.rests(at(7), NOW + 30 * SECOND)), (None, None));
     }
 
     #[test]
     fn after_its_rest_one_more_silence_is_enough_and_one_answer_forgives_all() {
         let (breaker, later) = (silent(3), NOW + 30 * SECOND);
-        breaker.silent(7, later);
-        assert_eq!(breaker.rests(7, later), Some(later + 30 * SECOND));
-        breaker.answered(7);
-        breaker.silent(7, later);
-        assert_eq!(breaker.rests(7, later), None);
+        breaker.silent(at(7), later);
+        assert_eq!(breaker.rests(at(7), later), Some(later + 30 * SECOND));
+        breaker.answered(at(7));
+        breaker.silent(at(7), later);
+        assert_eq!(breaker.rests(at(7), later), None);
     }
 
     #[test]
     fn lanes_that_are_remembered_are_bounded_and_counted_on() {
         let breaker = silent(2);
-        (0..Breaker::LANES as u64 + 10).for_each(|lane| breaker.silent(1000 + lane, NOW));
-        breaker.silent(7, NOW);
-        assert!(breaker.rests(7, NOW).is_some());
-        assert_eq!(breaker.0.lock().unwrap().len(), Breaker::LANES);
-        breaker.silent(8, NOW + 31 * SECOND);
+        (0..Breaker::RECEIVERS as u64 + 10).for_each(|lane| breaker.silent(at(1000 + lane), NOW));
+        breaker.silent(at(7), NOW);
+        assert!(breaker.rests(at(7), NOW).is_some());
+        assert_eq!(breaker.0.lock().unwrap().len(), Breaker::RECEIVERS);
+        breaker.silent(at(8), NOW + 31 * SECOND);
         assert_eq!(breaker.0.lock().unwrap().len(), 1);
     }
 }

@@ -79,9 +79,9 @@ impl Keyring {
         KeyMac(self.digest(api_key.as_bytes()))
     }
 
-    /// The lane of a host's deliveries.
-    pub(super) fn lane(&self, host: &str) -> u64 {
-        let [a, b, c, d, e, f, g, h, ..] = self.digest(host.to_ascii_lowercase().as_bytes());
+    /// The lane of deliveries to an origin.
+    pub(super) fn lane(&self, origin: &str) -> u64 {
+        let [a, b, c, d, e, f, g, h, ..] = self.digest(origin.as_bytes());
         // Ledgers keep signed numbers.
         u64::from_be_bytes([a, b, c, d, e, f, g, h]) >> 1
     }

@@ -34,7 +34,7 @@ impl Inner {
     ) -> Result<(), Problem> {
         let hook = request.webhook.as_ref().map(|webhook| NewHook {
             sealed: self.keyring.seal(webhook.url.expose().as_bytes(), &place(account, &format!("{id}/webhook"))),
-            lane: self.keyring.lane(webhook.url.host().unwrap_or_default()),
+            lane: self.keyring.lane(&webhook.url.origin().unwrap_or_default()),
             delay: std::time::Duration::from_secs(webhook.delay.into()),
         });
         let cost = (self.settings.price)(&request);

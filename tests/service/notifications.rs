@@ -169,6 +169,55 @@ async fn while_a_secret_is_rotated_both_sign() {
     finish(running).await;
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_secret_that_takes_over_is_resealed_with_the_one_before_it() {
+    let ring = || Keyring::new([1; 32], [2; 32]);
+    let host = Host::new().await.again(|_| {}, ring().with_key(7, [9; 32]));
+    let hour = Duration::from_secs(3600);
+    let new = host.service.admin().rotate_webhook_secret(host.account, hour).await.unwrap();
+    assert_eq!(host.service.admin().reseal(host.account).await.unwrap(), 1);
+    assert_eq!(host.service.admin().reseal(host.account).await.unwrap(), 0);
+    // The old key is gone.
+    let host = host.again(|_| {}, Keyring::new([5; 32], [2; 32]).with_key(7, [9; 32]));
+    let running = host.service.start();
+    submit(&host, 0, &picture()).await;
+    let first = told(&host, 1).await.remove(0);
+    assert!(is_signed_by(&first, &host.webhook_secret, &host) && is_signed_by(&first, new.expose(), &host));
+    finish(running).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_signs_though_the_one_before_it_does_not_open() {
+    let ring = |key| Keyring::new([key; 32], [2; 32]).with_key(7, [9; 32]);
+    let host = Host::new().await.again(|_| {}, ring(1));
+    let hour = Duration::from_secs(3600);
+    let new = host.service.admin().rotate_webhook_secret(host.account, hour).await.unwrap();
+    let host = host.again(|_| {}, ring(5));
+    assert!(host.service.admin().reseal(host.account).await.is_err());
+    let running = host.service.start();
+    submit(&host, 0, &picture()).await;
+    assert!(is_signed_by(&told(&host, 1).await[0], new.expose(), &host));
+    finish(running).await;
+    host.clock.advance(hour);
+    assert_eq!(host.service.admin().reseal(host.account).await.unwrap(), 0, "its time is over");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_port_that_is_silent_keeps_no_other_port_of_its_host_waiting() {
+    let host = Host::with(|settings| settings.notifications_per_host = 1, 1_000).await;
+    let silent = "https://example.org:8443/";
+    host.notifier.answer(&silent.into(), [const { None }; 3]);
+    let running = host.service.start();
+    for url in [silent, silent, silent] {
+        let data = format!(r#"{{"webhook":{{"url":"{url}"}}}}"#);
+        assert_eq!(host.upload(&[(FILE, &picture()), (DATA, data.as_bytes())]).await.status, 202);
+    }
+    told(&host, 3).await;
+    submit(&host, 0, &picture()).await;
+    assert_eq!(told(&host, 4).await[3].url, Url::from(HOOK));
+    finish(running).await;
+}
+
 /// Five hosts never answer, the others at once.
 #[derive(Debug, Default)]
 struct SomeHang(AtomicUsize);

@@ -32,7 +32,7 @@ pub struct NewJob {
 pub struct NewHook {
     /// The address, sealed. Wiped when the notification is delivered, or with the job's record.
     pub sealed: Vec<u8>,
-    /// Groups deliveries to one host.
+    /// Groups deliveries to one scheme, host and port.
     pub lane: u64,
     /// Time from the job's end to the first attempt.
     pub delay: Duration,

@@ -20,7 +20,7 @@ pub struct HookLease {
     pub failures: u32,
     /// The address, sealed.
     pub sealed: Vec<u8>,
-    /// Groups deliveries to one host.
+    /// Groups deliveries to one scheme, host and port.
     pub lane: u64,
     /// The JSON body.
     pub body: Vec<u8>,
