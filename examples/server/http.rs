@@ -192,12 +192,18 @@ fn drained(body: Body) -> service::Incoming {
     let (chunks, received) = mpsc::channel::<Result<Bytes, axum::Error>>(4);
     tokio::spawn(async move {
         let mut body = body.into_data_stream();
-        while let Some(chunk) = body.next().await {
+        loop {
+            let chunk = tokio::select! {
+                chunk = body.next() => chunk,
+                // A client may also send nothing and wait.
+                () = chunks.closed() => break,
+            };
+            let Some(chunk) = chunk else { return };
             if chunks.send(chunk).await.is_err() {
-                let _ = timeout(DRAIN_TIME, drain(&mut body)).await;
-                return;
+                break;
             }
         }
+        let _ = timeout(DRAIN_TIME, drain(&mut body)).await;
     });
     let next = |mut received: mpsc::Receiver<_>| async move { received.recv().await.map(|chunk| (chunk, received)) };
     Box::pin(stream::unfold(received, next).map(|chunk: Result<Bytes, axum::Error>| chunk.map_err(Into::into)))
@@ -229,4 +235,17 @@ fn into_axum(answer: service::Response) -> Response {
         }
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_does_not_come_and_that_nobody_reads_is_let_go() {
+        let (held, mut let_go) = mpsc::channel::<Infallible>(1);
+        let never = stream::pending::<Result<Bytes, Infallible>>().inspect(move |_| drop(held.clone()));
+        drop(drained(Body::from_stream(never)));
+        assert_eq!(timeout(2 * DRAIN_TIME, let_go.recv()).await, Ok(None));
+    }
 }

@@ -83,9 +83,7 @@ async fn serve(options: &Options) -> Result<()> {
         TcpListener::bind(options.listen).await.with_context(|| format!("cannot listen at {}", options.listen))?;
     let address = listener.local_addr()?;
     let public_url = options.public_url.clone().unwrap_or_else(|| format!("https://{address}"));
-    let (certificate, key) =
-        options.certificate.clone().unwrap_or_else(|| (data.path("certificate.pem"), data.path("certificate.key.pem")));
-    tls::ensure_certificate(&certificate, &key)?;
+    let (certificate, key) = tls::files(options.certificate.as_ref(), &data)?;
     let acceptor = tls::acceptor(&certificate, &key)?;
     let service = data.service(settings(options, public_url.clone()), world(options, Some(&public_url))?)?;
     let first_key = first_account(&service, &data, options).await?;

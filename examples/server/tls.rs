@@ -1,6 +1,10 @@
 //! Certificates: one made for this machine at first start, or the operator's own.
 
-use std::{fs, path::Path, sync::Arc};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use anyhow::{Context, Result};
 use rustls::{
@@ -10,13 +14,26 @@ use rustls::{
 };
 use tokio_rustls::TlsAcceptor;
 
-use super::data::write_private;
+use super::data::{Data, write_private};
 
-/// Makes a self-signed certificate for `localhost` and the loopback addresses, unless there is one.
-pub(crate) fn ensure_certificate(certificate: &Path, key: &Path) -> Result<()> {
-    if certificate.exists() && key.exists() {
-        return Ok(());
+/// The files of certificate chain and key: the operator's own, which must be there, or those of the data folder, made at
+/// first start.
+pub(crate) fn files(own: Option<&(PathBuf, PathBuf)>, data: &Data) -> Result<(PathBuf, PathBuf)> {
+    if let Some((certificate, key)) = own {
+        for file in [certificate, key] {
+            fs::metadata(file).with_context(|| format!("there is no file {}", file.display()))?;
+        }
+        return Ok((certificate.clone(), key.clone()));
     }
+    let (certificate, key) = (data.path("certificate.pem"), data.path("certificate.key.pem"));
+    if !(certificate.exists() && key.exists()) {
+        make_certificate(&certificate, &key)?;
+    }
+    Ok((certificate, key))
+}
+
+/// Makes a self-signed certificate for `localhost` and the loopback addresses.
+fn make_certificate(certificate: &Path, key: &Path) -> Result<()> {
     let names = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
     let made = rcgen::generate_simple_self_signed(names)?;
     write_private(key, made.signing_key.serialize_pem().as_bytes())?;
@@ -38,4 +55,26 @@ pub(crate) fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor> {
     // By HTTP/2 a client that is refused in the middle of its upload would see a broken stream and not the reason.
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operators_key_is_never_written_over() {
+        let folder = std::env::temp_dir().join(format!("lapidary-tls-{}", std::process::id()));
+        let data = Data::open(&folder).unwrap();
+        let (wanting, key) = (data.path("own.pem"), data.path("own.key.pem"));
+        fs::write(&key, "the operator's").unwrap();
+        let refused = files(Some(&(wanting.clone(), key.clone())), &data).unwrap_err();
+        assert!(refused.to_string().contains("own.pem"), "{refused:#}");
+        assert_eq!((fs::read_to_string(&key).unwrap().as_str(), wanting.exists()), ("the operator's", false));
+        let (certificate, key) = files(None, &data).unwrap();
+        assert!(acceptor(&certificate, &key).is_ok());
+        let made = fs::read(&key).unwrap();
+        files(None, &data).unwrap();
+        assert_eq!(fs::read(&key).unwrap(), made, "once made, it stays");
+        fs::remove_dir_all(folder).unwrap();
+    }
 }
