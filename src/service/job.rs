@@ -90,17 +90,18 @@ impl Inner {
             tracing::error!(attempts = lease.attempt - 1, "given up: no attempt came to an end");
             return failed(lease, &Problem::internal());
         }
+        let leases = lease.fence.0.try_into().unwrap_or(u32::MAX);
         match self.result_of(lease).await {
             Ok(outcome) => outcome,
             Err(Trouble::Cancelled) => Outcome::Again { at: self.now(), counts: false },
-            Err(Trouble::Passing(problem)) if lease.attempt < self.settings.attempts => {
-                tracing::info!(attempt = lease.attempt, status = problem.status, "to be tried again");
-                Outcome::Again { at: self.now() + backoff(lease.attempt), counts: true }
+            // Attempts that count are those of which nobody heard the end.
+            Err(Trouble::Passing(problem)) if leases < self.settings.attempts => {
+                tracing::info!(leases, status = problem.status, "to be tried again");
+                Outcome::Again { at: self.now() + backoff(leases), counts: false }
             }
             // A full disk is no fault of the request, which waits until its host has mended it, unless nobody would keep its
             // record any longer.
             Err(Trouble::Own) if self.now().since(lease.accepted) < self.settings.record_life => {
-                let leases = lease.fence.0.try_into().unwrap_or(u32::MAX);
                 Outcome::Again { at: self.now() + backoff(leases), counts: false }
             }
             Err(Trouble::Own) => failed(lease, &Problem::internal()),

@@ -61,6 +61,8 @@ struct Inner {
     gate: gate::Gate,
     compute: compute::Compute,
     in_hand: worker::InHand,
+    /// The turn of a job that a process may have died of.
+    suspects: Arc<Semaphore>,
     breaker: deliver::Breaker,
     uploads: Semaphore,
     /// Rings when a job was accepted.
@@ -89,6 +91,7 @@ impl Service {
             gate: gate::Gate::new(settings.rate_limit, settings.rate_window),
             compute: compute::Compute::new(Arc::clone(&engine), &settings),
             in_hand: worker::InHand::default(),
+            suspects: Arc::new(Semaphore::new(1)),
             breaker: deliver::Breaker::default(),
             uploads: Semaphore::new(settings.uploads),
             work: Notify::new(),

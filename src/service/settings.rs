@@ -39,7 +39,8 @@ pub struct Settings {
     pub image_life: Duration,
     /// How long the record of a settled request is kept; 7 days.
     pub record_life: Duration,
-    /// Leases of a job without an end before it is given up; 5.
+    /// How often a job may be in the hands of a process that dies, and how often it is begun while its client's side fails
+    /// in passing, before it is given up; 5.
     pub attempts: u32,
     /// Length of a lease, prolonged each third of it; 30 s. A job whose worker died is taken up after that time.
     pub lease: Duration,

@@ -141,16 +141,35 @@ impl Inner {
             Vec::new()
         });
         let taken = leases.len();
-        for (lease, hand) in leases.into_iter().zip(free) {
+        for ((lease, turn), hand) in self.one_suspect(leases).await.into_iter().zip(free) {
             let span = tracing::info_span!("job", id = %lease.id, account = %lease.account, attempt = lease.attempt);
             let inner = Arc::clone(self);
             let job = async move {
                 inner.one_job(lease).await;
-                drop(hand);
+                drop((turn, hand));
             };
             work.spawn(job.instrument(span));
         }
         taken
+    }
+
+    /// Of the jobs that were in hand when a process died, lets one at a time through, since it may have died of any of
+    /// them. The others are handed back before work begins, so that the next death is none of theirs.
+    async fn one_suspect(&self, leases: Vec<JobLease>) -> Vec<(JobLease, Option<OwnedSemaphorePermit>)> {
+        let mut begun = Vec::new();
+        for lease in leases {
+            let turn = (lease.attempt > 1).then(|| Arc::clone(&self.suspects).try_acquire_owned()).transpose();
+            if let Ok(turn) = turn {
+                begun.push((lease, turn));
+                continue;
+            }
+            let outcome = Outcome::Again { at: self.now() + 4 * self.settings.poll, counts: false };
+            if let Err(failure) = self.ports.ledger.settle(lease.id, lease.fence, outcome, self.now()).await {
+                // The lease runs out.
+                tracing::error!(error = &failure as &dyn std::error::Error, "a job could not be handed back");
+            }
+        }
+        begun
     }
 
     async fn one_job(&self, lease: JobLease) {

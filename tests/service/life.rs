@@ -50,6 +50,31 @@ async fn a_job_that_no_worker_survives_is_given_up() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn jobs_that_were_in_hand_when_a_worker_died_are_begun_one_at_a_time() {
+    let host = Host::new().await;
+    for _ in 0..3 {
+        assert_eq!(host.fetch(r#"{"url":"https://example.com/a.png"}"#).await.status, 202);
+    }
+    assert_eq!(host.ledger.claim(3, LEASE, host.clock.now()).await.unwrap().len(), 3, "by a worker that dies");
+    host.clock.advance(LEASE);
+    let host = host.again(|ports| ports.fetcher = Arc::new(Silent), Keyring::new([1; 32], [2; 32]));
+    let running = host.service.start();
+    for _ in 0..5 {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let health = host.service.health().await;
+        assert_eq!((health.processing, health.waiting), (1, 2));
+        host.clock.advance(Duration::from_secs(2));
+    }
+    // It dies, too.
+    drop(running);
+    host.clock.advance(LEASE);
+    let leases = host.ledger.claim(3, LEASE, host.clock.now()).await.unwrap();
+    let mut attempts: Vec<u32> = leases.iter().map(|lease| lease.attempt).collect();
+    attempts.sort_unstable();
+    assert_eq!(attempts, [2, 2, 3], "of one that had begun");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_source_that_is_down_is_asked_again_and_may_come_back() {
     let host = Host::new().await;
     let url = Url::from("https://example.com/a.png");
