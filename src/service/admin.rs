@@ -113,7 +113,7 @@ impl Admin<'_> {
     /// As of [`account`](Self::account).
     pub async fn put_connector(&self, account: AccountId, id: &str, credentials: &Credentials) -> Result<()> {
         let sealed = self.0.keyring.seal(&credentials_to_bytes(credentials), &connector_place(account, id));
-        found(self.0.ports.ledger.put_connector(account, id, &sealed, self.0.now()).await?, account)
+        found(self.0.ports.ledger.put_connector(account, id, None, &sealed, self.0.now()).await?, account)
     }
 
     /// The connectors of an account, without what is secret in them.
@@ -138,11 +138,15 @@ impl Admin<'_> {
     /// As of [`account`](Self::account).
     pub async fn rotate_webhook_secret(&self, account: AccountId, overlap: Duration) -> Result<Secret> {
         let ledger = &self.0.ports.ledger;
-        let before = ledger.secrets(account).await?.ok_or_else(|| unknown(account))?;
         let secret = SigningSecret::generate();
-        let current = self.0.seal_webhook_secret(account, &secret);
-        let secrets = SealedSecrets { current, previous: Some((before.current, self.0.now() + overlap)) };
-        found(ledger.set_secrets(account, secrets).await?, account).map(|()| secret.to_text())
+        loop {
+            let before = ledger.secrets(account).await?.ok_or_else(|| unknown(account))?.current;
+            let current = self.0.seal_webhook_secret(account, &secret);
+            let secrets = SealedSecrets { current, previous: Some((before.clone(), self.0.now() + overlap)) };
+            if ledger.set_secrets(account, &before, secrets).await? {
+                return Ok(secret.to_text());
+            }
+        }
     }
 
     /// The latest notifications of an account, the newest first, up to `max`.
@@ -178,23 +182,28 @@ impl Admin<'_> {
         for ConnectorView { id, .. } in ports.ledger.connectors(account).await? {
             let Some(sealed) = ports.ledger.connector(account, &id).await? else { continue };
             if !keyring.is_newest(&sealed) {
-                let sealed = again(&sealed, &connector_place(account, &id))?;
-                ports.ledger.put_connector(account, &id, &sealed, self.0.now()).await?;
+                let resealed = again(&sealed, &connector_place(account, &id))?;
+                // One that was saved anew meanwhile is sealed with the newest key.
+                ports.ledger.put_connector(account, &id, Some(&sealed), &resealed, self.0.now()).await?;
                 count += 1;
             }
         }
-        let secrets = ports.ledger.secrets(account).await?.ok_or_else(|| unknown(account))?;
-        // One whose time is over signs nothing any more.
-        let previous = secrets.previous.filter(|(_, until)| *until > self.0.now());
-        let sealed = std::iter::once(&secrets.current).chain(previous.as_ref().map(|(sealed, _)| sealed));
-        if !sealed.into_iter().all(|sealed| keyring.is_newest(sealed)) {
+        loop {
+            let secrets = ports.ledger.secrets(account).await?.ok_or_else(|| unknown(account))?;
+            // One whose time is over signs nothing any more.
+            let previous = secrets.previous.filter(|(_, until)| *until > self.0.now());
+            let mut sealed = std::iter::once(&secrets.current).chain(previous.as_ref().map(|(sealed, _)| sealed));
+            if sealed.all(|sealed| keyring.is_newest(sealed)) {
+                return Ok(count);
+            }
             let place = webhook_place(account);
             let previous = previous.map(|(sealed, until)| Ok::<_, Failure>((again(&sealed, &place)?, until)));
-            let secrets = SealedSecrets { current: again(&secrets.current, &place)?, previous: previous.transpose()? };
-            ports.ledger.set_secrets(account, secrets).await?;
-            count += 1;
+            let resealed = SealedSecrets { current: again(&secrets.current, &place)?, previous: previous.transpose()? };
+            // Looked at again: somebody may have rotated them meanwhile.
+            if ports.ledger.set_secrets(account, &secrets.current, resealed).await? {
+                return Ok(count + 1);
+            }
         }
-        Ok(count)
     }
 }
 

@@ -72,12 +72,14 @@ handed_on!(Accounts {
     accounts(after: &str, max: usize, now: Timestamp) -> Result<Vec<Account>>;
     set_disabled(account: AccountId, disabled: bool) -> Result<bool>;
     set_plan(account: AccountId, plan: &str, credits: u64, now: Timestamp) -> Result<bool>;
-    set_secrets(account: AccountId, secrets: SealedSecrets) -> Result<bool>;
+    set_secrets(account: AccountId, before: &[u8], secrets: SealedSecrets) -> Result<bool>;
     secrets(account: AccountId) -> Result<Option<SealedSecrets>>;
     add_key(account: AccountId, key: KeyMac, now: Timestamp) -> Result<bool>;
     remove_key(key: KeyMac) -> Result<bool>;
     key_holder(key: KeyMac) -> Result<Option<KeyHolder>>;
-    put_connector(account: AccountId, id: &str, sealed: &[u8], now: Timestamp) -> Result<bool>;
+    put_connector(
+        account: AccountId, id: &str, before: Option<&[u8]>, sealed: &[u8], now: Timestamp
+    ) -> Result<bool>;
     connector(account: AccountId, id: &str) -> Result<Option<Vec<u8>>>;
     connectors(account: AccountId) -> Result<Vec<ConnectorView>>;
     remove_connector(account: AccountId, id: &str) -> Result<bool>;

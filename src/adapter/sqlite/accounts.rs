@@ -155,10 +155,11 @@ impl Accounts for SqliteLedger {
         self.writer.run(set).await
     }
 
-    async fn set_secrets(&self, account: AccountId, secrets: SealedSecrets) -> Result<bool> {
-        const SET: &str = "UPDATE account SET secret = ?2, old_secret = ?3, old_secret_until = ?4 WHERE id = ?1";
+    async fn set_secrets(&self, account: AccountId, before: &[u8], secrets: SealedSecrets) -> Result<bool> {
+        const SET: &str = "UPDATE account SET secret = ?2, old_secret = ?3, old_secret_until = ?4
+            WHERE id = ?1 AND secret IN (?2, ?5)";
         let (old, until) = secrets.previous.unzip();
-        self.change(SET, (Id(account.0), secrets.current, old, until.map(Moment))).await
+        self.change(SET, (Id(account.0), secrets.current, old, until.map(Moment), before.to_vec())).await
     }
 
     async fn secrets(&self, account: AccountId) -> Result<Option<SealedSecrets>> {
@@ -194,10 +195,20 @@ impl Accounts for SqliteLedger {
         self.readers.read(|connection| connection.prepare_cached(FIND)?.query_row([key.0], row).optional())
     }
 
-    async fn put_connector(&self, account: AccountId, id: &str, sealed: &[u8], now: Timestamp) -> Result<bool> {
+    async fn put_connector(
+        &self,
+        account: AccountId,
+        id: &str,
+        before: Option<&[u8]>,
+        sealed: &[u8],
+        now: Timestamp,
+    ) -> Result<bool> {
         const PUT: &str = "INSERT OR REPLACE INTO connector (account, id, sealed, saved)
-            SELECT id, ?2, ?3, ?4 FROM account WHERE id = ?1";
-        self.change(PUT, (Id(account.0), id.to_owned(), sealed.to_vec(), Moment(now))).await
+            SELECT id, ?2, ?3, ?4 FROM account WHERE id = ?1 AND (?5 IS NULL OR EXISTS (
+                SELECT 1 FROM connector WHERE account = ?1 AND id = ?2 AND sealed IN (?3, ?5)
+            ))";
+        let before = before.map(<[u8]>::to_vec);
+        self.change(PUT, (Id(account.0), id.to_owned(), sealed.to_vec(), Moment(now), before)).await
     }
 
     async fn connector(&self, account: AccountId, id: &str) -> Result<Option<Vec<u8>>> {

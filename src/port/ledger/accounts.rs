@@ -121,8 +121,9 @@ pub trait Accounts: fmt::Debug + Send + Sync {
     /// Gives an account another plan and monthly quota, from the present month on.
     async fn set_plan(&self, account: AccountId, plan: &str, credits: u64, now: Timestamp) -> Result<bool>;
 
-    /// Puts other webhook secrets in place of an account's.
-    async fn set_secrets(&self, account: AccountId, secrets: SealedSecrets) -> Result<bool>;
+    /// Puts other webhook secrets in place of an account's. `false` also if its present one is not `before` any more, for
+    /// somebody else has changed it meanwhile.
+    async fn set_secrets(&self, account: AccountId, before: &[u8], secrets: SealedSecrets) -> Result<bool>;
 
     /// An account's webhook secrets.
     async fn secrets(&self, account: AccountId) -> Result<Option<SealedSecrets>>;
@@ -136,8 +137,16 @@ pub trait Accounts: fmt::Debug + Send + Sync {
     /// Whom a key belongs to.
     async fn key_holder(&self, key: KeyMac) -> Result<Option<KeyHolder>>;
 
-    /// Saves a connector, sealed, in place of any other of its id.
-    async fn put_connector(&self, account: AccountId, id: &str, sealed: &[u8], now: Timestamp) -> Result<bool>;
+    /// Saves a connector, sealed, in place of any other of its id; where `before` is given, of that alone, and `false` if it
+    /// is another or gone.
+    async fn put_connector(
+        &self,
+        account: AccountId,
+        id: &str,
+        before: Option<&[u8]>,
+        sealed: &[u8],
+        now: Timestamp,
+    ) -> Result<bool>;
 
     /// A connector of this account, sealed.
     async fn connector(&self, account: AccountId, id: &str) -> Result<Option<Vec<u8>>>;

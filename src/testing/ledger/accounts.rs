@@ -12,11 +12,13 @@ pub(super) const FACTS: &[Fact<dyn Ledger>] = facts![
     a_plan_can_be_changed,
     what_is_asked_of_no_account_is_false,
     secrets_are_replaced,
+    who_does_not_know_the_present_secret_replaces_none,
     a_key_leads_to_its_account,
     a_removed_key_leads_nowhere,
     a_key_stays_with_its_first_account,
     connectors_are_kept_by_account,
     connectors_are_replaced_and_removed,
+    a_connector_that_has_changed_meanwhile_is_left_alone,
     a_window_grants_its_limit_and_no_more,
     a_window_ends,
     keys_have_windows_of_their_own,
@@ -84,9 +86,9 @@ async fn what_is_asked_of_no_account_is_false(ledger: Arc<dyn Ledger>) -> Result
     let secrets = new_account(1, 0).secrets;
     assert!(!ledger.set_disabled(nobody, true).await?);
     assert!(!ledger.set_plan(nobody, "free", 10, NOW).await?);
-    assert!(!ledger.set_secrets(nobody, secrets).await?);
+    assert!(!ledger.set_secrets(nobody, &secrets.current.clone(), secrets).await?);
     assert!(!ledger.add_key(nobody, key(1), NOW).await?);
-    assert!(!ledger.put_connector(nobody, "s3", b"sealed", NOW).await?);
+    assert!(!ledger.put_connector(nobody, "s3", None, b"sealed", NOW).await?);
     assert!(!ledger.remove_connector(nobody, "s3").await?);
     assert_eq!(ledger.secrets(nobody).await?, None);
     assert_eq!(ledger.connector(nobody, "s3").await?, None);
@@ -100,9 +102,22 @@ async fn secrets_are_replaced(ledger: Arc<dyn Ledger>) -> Result<()> {
     assert_eq!(ledger.secrets(account_id(1)).await?, Some(new_account(1, 0).secrets));
     for previous in [Some((b"before".to_vec(), NOW + seconds(60))), None] {
         let secrets = SealedSecrets { current: b"now".to_vec(), previous };
-        assert!(ledger.set_secrets(account_id(1), secrets.clone()).await?);
+        let before = new_account(1, 0).secrets.current;
+        assert!(ledger.set_secrets(account_id(1), &before, secrets.clone()).await?, "by the first call or again");
         assert_eq!(ledger.secrets(account_id(1)).await?, Some(secrets));
     }
+    Ok(())
+}
+
+async fn who_does_not_know_the_present_secret_replaces_none(ledger: Arc<dyn Ledger>) -> Result<()> {
+    open(&*ledger, 1).await?;
+    let first = new_account(1, 0).secrets;
+    let secrets = |current: &[u8]| SealedSecrets { current: current.to_vec(), previous: None };
+    assert!(!ledger.set_secrets(account_id(1), b"another", secrets(b"second")).await?);
+    assert_eq!(ledger.secrets(account_id(1)).await?, Some(first.clone()));
+    assert!(ledger.set_secrets(account_id(1), &first.current, secrets(b"second")).await?);
+    assert!(!ledger.set_secrets(account_id(1), &first.current, secrets(b"third")).await?);
+    assert_eq!(ledger.secrets(account_id(1)).await?, Some(secrets(b"second")));
     Ok(())
 }
 
@@ -145,9 +160,9 @@ async fn a_key_stays_with_its_first_account(ledger: Arc<dyn Ledger>) -> Result<(
 
 async fn connectors_are_kept_by_account(ledger: Arc<dyn Ledger>) -> Result<()> {
     open(&*ledger, 2).await?;
-    assert!(ledger.put_connector(account_id(1), "s3", b"mine", NOW).await?);
-    assert!(ledger.put_connector(account_id(2), "s3", b"theirs", NOW).await?);
-    assert!(ledger.put_connector(account_id(1), "another", b"more", NOW + seconds(1)).await?);
+    assert!(ledger.put_connector(account_id(1), "s3", None, b"mine", NOW).await?);
+    assert!(ledger.put_connector(account_id(2), "s3", None, b"theirs", NOW).await?);
+    assert!(ledger.put_connector(account_id(1), "another", None, b"more", NOW + seconds(1)).await?);
     assert_eq!(ledger.connector(account_id(1), "s3").await?, Some(b"mine".to_vec()));
     assert_eq!(ledger.connector(account_id(2), "s3").await?, Some(b"theirs".to_vec()));
     assert_eq!(ledger.connector(account_id(2), "another").await?, None);
@@ -159,13 +174,26 @@ async fn connectors_are_kept_by_account(ledger: Arc<dyn Ledger>) -> Result<()> {
 
 async fn connectors_are_replaced_and_removed(ledger: Arc<dyn Ledger>) -> Result<()> {
     open(&*ledger, 1).await?;
-    ledger.put_connector(account_id(1), "s3", b"first", NOW).await?;
-    ledger.put_connector(account_id(1), "s3", b"second", NOW + seconds(1)).await?;
+    ledger.put_connector(account_id(1), "s3", None, b"first", NOW).await?;
+    ledger.put_connector(account_id(1), "s3", None, b"second", NOW + seconds(1)).await?;
     assert_eq!(ledger.connector(account_id(1), "s3").await?, Some(b"second".to_vec()));
     assert_eq!(ledger.connectors(account_id(1)).await?[0].saved, NOW + seconds(1));
     assert!(ledger.remove_connector(account_id(1), "s3").await?);
     assert!(!ledger.remove_connector(account_id(1), "s3").await?);
     assert_eq!(ledger.connector(account_id(1), "s3").await?, None);
+    Ok(())
+}
+
+async fn a_connector_that_has_changed_meanwhile_is_left_alone(ledger: Arc<dyn Ledger>) -> Result<()> {
+    open(&*ledger, 1).await?;
+    let put =
+        async |before: &[u8], sealed: &[u8]| ledger.put_connector(account_id(1), "s3", Some(before), sealed, NOW).await;
+    assert!(!put(b"first", b"second").await?, "it is gone");
+    assert_eq!(ledger.connector(account_id(1), "s3").await?, None);
+    ledger.put_connector(account_id(1), "s3", None, b"first", NOW).await?;
+    assert!(put(b"first", b"second").await? && put(b"first", b"second").await?, "or again");
+    assert!(!put(b"first", b"third").await?);
+    assert_eq!(ledger.connector(account_id(1), "s3").await?, Some(b"second".to_vec()));
     Ok(())
 }
 

@@ -132,8 +132,14 @@ impl Accounts for MemoryLedger {
         }))
     }
 
-    async fn set_secrets(&self, account: AccountId, secrets: SealedSecrets) -> Result<bool> {
-        Ok(self.state().with_account(account, |row| row.secrets = secrets))
+    async fn set_secrets(&self, account: AccountId, before: &[u8], secrets: SealedSecrets) -> Result<bool> {
+        let mut state = self.state();
+        let Some(row) = state.accounts.get_mut(&account) else { return Ok(false) };
+        let known = [before, &secrets.current].contains(&&*row.secrets.current);
+        if known {
+            row.secrets = secrets;
+        }
+        Ok(known)
     }
 
     async fn secrets(&self, account: AccountId) -> Result<Option<SealedSecrets>> {
@@ -158,9 +164,22 @@ impl Accounts for MemoryLedger {
         Ok(state.keys.get(&key).copied().and_then(holder))
     }
 
-    async fn put_connector(&self, account: AccountId, id: &str, sealed: &[u8], now: Timestamp) -> Result<bool> {
-        let connector = (sealed.to_vec(), now);
-        Ok(self.state().with_account(account, |row| drop(row.connectors.insert(id.to_owned(), connector))))
+    async fn put_connector(
+        &self,
+        account: AccountId,
+        id: &str,
+        before: Option<&[u8]>,
+        sealed: &[u8],
+        now: Timestamp,
+    ) -> Result<bool> {
+        let mut state = self.state();
+        let Some(row) = state.accounts.get_mut(&account) else { return Ok(false) };
+        let present = row.connectors.get(id).map(|(present, _)| &**present);
+        let known = before.is_none() || present == before || present == Some(sealed);
+        if known {
+            row.connectors.insert(id.to_owned(), (sealed.to_vec(), now));
+        }
+        Ok(known)
     }
 
     async fn connector(&self, account: AccountId, id: &str) -> Result<Option<Vec<u8>>> {
