@@ -22,8 +22,7 @@ impl Url {
 
     /// Scheme, host and port, spelt alike for all addresses that have the same: `https://a.com:443`. `None` for a text that
     /// is no web address.
-    #[cfg(feature = "service")]
-    pub(crate) fn origin(&self) -> Option<String> {
+    pub fn origin(&self) -> Option<String> {
         let Parts { scheme, host, port, .. } = Parts::of(self.expose())?;
         let scheme = scheme.to_ascii_lowercase();
         let usual = if scheme == "https" { 443 } else { 80 };
@@ -234,7 +233,6 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "service")]
     #[test]
     fn an_origin_is_scheme_host_and_port_in_one_spelling() {
         for (text, origin) in [
