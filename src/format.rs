@@ -138,7 +138,11 @@ fn looks_like_svg(bytes: &[u8]) -> bool {
             name[length] = c;
             (name, length + 1)
         });
-    let name = &name.0[..name.1];
+    is_svg_name(&name.0[..name.1])
+}
+
+/// Whether an element of this name, with or without a namespace prefix, is `svg`.
+pub(crate) fn is_svg_name(name: &[u8]) -> bool {
     name == b"svg" || name.ends_with(b":svg")
 }
 

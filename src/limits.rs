@@ -95,16 +95,18 @@ impl Limits {
 
     /// Checks a result's canvas of `width` x `height` pixels.
     pub fn check_result(&self, width: u32, height: u32) -> Result<()> {
-        within("result width in pixels", width.into(), self.side_px.into())?;
-        within("result height in pixels", height.into(), self.side_px.into())?;
-        within("result pixels", u64::from(width) * u64::from(height), self.result_pixels)
+        self.check_canvas_of(["result width in pixels", "result height in pixels", "result pixels"], width, height)
     }
 
     /// Checks a picture of `width` x `height` that is drawn for a result to be cut of it.
     pub fn check_drawn(&self, width: u32, height: u32) -> Result<()> {
-        within("drawn width in pixels", width.into(), self.side_px.into())?;
-        within("drawn height in pixels", height.into(), self.side_px.into())?;
-        within("drawn pixels", u64::from(width) * u64::from(height), self.result_pixels)
+        self.check_canvas_of(["drawn width in pixels", "drawn height in pixels", "drawn pixels"], width, height)
+    }
+
+    fn check_canvas_of(&self, [across, down, all]: [&'static str; 3], width: u32, height: u32) -> Result<()> {
+        within(across, width.into(), self.side_px.into())?;
+        within(down, height.into(), self.side_px.into())?;
+        within(all, u64::from(width) * u64::from(height), self.result_pixels)
     }
 
     /// Checks a result of `frames` frames of so many pixels.

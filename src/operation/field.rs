@@ -105,6 +105,11 @@ pub(super) fn checked(y: usize, run: Run<'_>) -> Result<()> {
     if y.is_multiple_of(32) { run.check() } else { Ok(()) }
 }
 
+/// 0 up to the first, 1 from the second on.
+pub(super) fn slope(value: f32, (from, to): (f32, f32)) -> f32 {
+    ((value - from) / (to - from)).clamp(0.0, 1.0)
+}
+
 /// A normal distribution from its middle to three deviations off, whose two sides sum up to 1.
 pub(super) fn gaussian(deviation: f32) -> Vec<f32> {
     let reach = (3.0 * deviation).ceil().max(1.0) as usize;

@@ -132,6 +132,17 @@ async fn uploads_that_are_wrong_are_refused_with_what_is_wrong() {
     assert_eq!(host.blobs().await, 0, "a refused upload leaves nothing behind");
 }
 
+fn upload_without_end(bearer: &str) -> Call<'_> {
+    Call {
+        method: "POST",
+        path: "/1.0/upload",
+        secure: true,
+        authorization: Some(bearer),
+        content_type: Some("multipart/form-data; boundary=XX"),
+        content_length: None,
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_upload_over_the_limit_is_refused_while_it_comes_in() {
     let host = Host::new().await;
@@ -139,14 +150,7 @@ async fn an_upload_over_the_limit_is_refused_while_it_comes_in() {
     let endless = std::iter::once(head).chain(std::iter::repeat_with(|| vec![7; 1 << 20]));
     let body = Box::pin(stream::iter(endless.map(|chunk| Ok(chunk.into()))));
     let bearer = host.bearer();
-    let call = Call {
-        method: "POST",
-        path: "/1.0/upload",
-        secure: true,
-        authorization: Some(&bearer),
-        content_type: Some("multipart/form-data; boundary=XX"),
-        content_length: None,
-    };
+    let call = upload_without_end(&bearer);
     let answer = host.service.answer(call, body).await;
     assert_eq!(answer.status, 413);
     assert_eq!(host.blobs().await, 0);
@@ -158,14 +162,7 @@ async fn an_upload_over_the_limit_is_refused_while_it_comes_in() {
 async fn an_upload_without_a_part_in_its_first_64_kib_is_refused_while_it_comes_in() {
     let host = Host::new().await;
     let bearer = host.bearer();
-    let call = Call {
-        method: "POST",
-        path: "/1.0/upload",
-        secure: true,
-        authorization: Some(&bearer),
-        content_type: Some("multipart/form-data; boundary=XX"),
-        content_length: None,
-    };
+    let call = upload_without_end(&bearer);
     for head in ["", "--XX\r\nContent-Disposition: form-data; name=\"file\"\r\nX: ", "--XX"] {
         let came = Arc::<AtomicUsize>::default();
         let counted = Arc::clone(&came);

@@ -2,7 +2,10 @@
 
 use libdeflater::{CompressionLvl, Compressor};
 
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    format::GZIP_SIGNATURE,
+};
 
 /// `text` with `mark` in a comment behind it.
 pub(crate) fn marked(mut text: Vec<u8>, mark: &str) -> Vec<u8> {
@@ -20,7 +23,7 @@ pub(crate) fn unmarked(text: &str) -> Option<(&str, &str)> {
 /// # Errors
 /// [`Error::Internal`] if the compressor has no room, which it is given.
 pub(crate) fn packed(text: &[u8], source: &[u8]) -> Result<Vec<u8>> {
-    if !source.starts_with(&[0x1F, 0x8B]) {
+    if !source.starts_with(GZIP_SIGNATURE) {
         return Ok(text.to_vec());
     }
     let mut compressor = Compressor::new(CompressionLvl::best());

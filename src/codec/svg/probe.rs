@@ -5,7 +5,7 @@ use crate::{
     codec::{ColourModel, Info},
     control::Run,
     error::Result,
-    format::{Format, MARKUP_WINDOW, first_element, markup},
+    format::{Format, MARKUP_WINDOW, first_element, is_svg_name, markup},
     picture::Orientation,
 };
 
@@ -44,7 +44,7 @@ use super::read::inflated;
 
 #[cfg(not(feature = "svg"))]
 fn inflated<'a>(bytes: &'a [u8], _: Run<'_>) -> Result<std::borrow::Cow<'a, [u8]>> {
-    match bytes.starts_with(&[0x1F, 0x8B]) {
+    match bytes.starts_with(crate::format::GZIP_SIGNATURE) {
         true => Err(crate::error::Error::unsupported("gzipped SVG")),
         false => Ok(bytes.into()),
     }
@@ -56,7 +56,7 @@ fn root_tag(text: &[u8]) -> Option<&[u8]> {
     let tag = &text[..tag_length(text)?];
     let name = tag.iter().position(|c| c.is_ascii_whitespace() || *c == b'/').unwrap_or(tag.len());
     let (name, attributes) = tag.split_at(name);
-    (name == b"svg" || name.ends_with(b":svg")).then_some(attributes)
+    is_svg_name(name).then_some(attributes)
 }
 
 /// The place of the `>` that is outside of quotes.

@@ -9,14 +9,12 @@ use super::{damaged, scan};
 use crate::{
     control::Run,
     error::{Error, Result},
-    format::Format,
+    format::{Format, GZIP_SIGNATURE},
     limits::within,
 };
 
 /// The namespace of SVG.
 pub(crate) const NAMESPACE: &str = "http://www.w3.org/2000/svg";
-/// What opens a gzipped file.
-const GZIP: &[u8] = &[0x1F, 0x8B];
 /// Bytes around the content of a gzipped file.
 const GZIP_FRAME: usize = 18;
 
@@ -62,7 +60,7 @@ pub(crate) fn document<'a>(text: &'a str, run: Run<'_>) -> Result<Document<'a>> 
 /// What is in a gzipped file, never more than the limit allows; other files as they are. The length is what the end of
 /// the file says, so that a bomb is refused before it is lit.
 pub(super) fn inflated<'a>(bytes: &'a [u8], run: Run<'_>) -> Result<Cow<'a, [u8]>> {
-    if !bytes.starts_with(GZIP) {
+    if !bytes.starts_with(GZIP_SIGNATURE) {
         return Ok(Cow::Borrowed(bytes));
     }
     let Some(length) = bytes.last_chunk().filter(|_| bytes.len() >= GZIP_FRAME) else {

@@ -7,7 +7,7 @@ use crate::{
     error::Result,
     operation::{
         blocks::{blocks, step_of_means},
-        field::Field,
+        field::{Field, slope},
     },
     picture::Layout,
 };
@@ -138,11 +138,6 @@ fn drawn(samples: &[u16], layout: Layout, coded: f32, run: Run<'_>) -> Result<f3
         ..=FEW_COLOURS => 1.0,
         _ => slope(same as f32 / all.max(1) as f32, ALIKE) * (1.0 - coded),
     })
-}
-
-/// 0 up to the first, 1 from the second on.
-pub(super) fn slope(value: f32, (from, to): (f32, f32)) -> f32 {
-    ((value - from) / (to - from)).clamp(0.0, 1.0)
 }
 
 /// In codes of 8 bits, by the weights of JPEG.

@@ -6,8 +6,7 @@
 //! halftone and a zone plate its median is 0.59 to 0.69. With JPEG of quality 40 or 10 it reaches 0.40 and 0.81, but there is
 //! little to remove there: variances of about 30.
 
-use super::level::slope;
-use crate::{control::Run, error::Result, picture::Layout};
+use crate::{control::Run, error::Result, operation::field::slope, picture::Layout};
 
 /// Side of the tiles, in pixels.
 const TILE: usize = 32;

@@ -19,7 +19,7 @@ use crate::{
     operation::{
         Model,
         blocks::blocks,
-        field::{Field, gaussian},
+        field::{Field, gaussian, slope},
     },
 };
 
@@ -247,8 +247,7 @@ impl Damage {
         // Smoothed first, since noise has steep edges.
         let blur = measure::blur(&luma.convolved(&gaussian(SMOOTHED), run)?, EDGES, run)?;
         let before = (blur * blur - SMOOTHED * SMOOTHED).max(0.0).sqrt();
-        let degree = |value: f32, (from, to): (f32, f32)| ((value - from) / (to - from)).clamp(0.0, 1.0);
-        Ok(degree(self.deviation, NOISY) * degree(before, SOFT))
+        Ok(slope(self.deviation, NOISY) * slope(before, SOFT))
     }
 
     /// How carefully blur is taken back.

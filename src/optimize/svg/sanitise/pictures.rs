@@ -6,13 +6,11 @@ use crate::{
     codec::svg,
     control::Run,
     error::{Error, Result},
-    format::{Format, sniff},
+    format::{Format, GZIP_SIGNATURE, sniff},
 };
 
 /// Documents within documents that are cleaned; deeper ones are taken out.
 const NESTING: u8 = 2;
-/// What opens a gzipped file.
-const GZIP: &[u8] = &[0x1F, 0x8B];
 
 /// What becomes of a picture.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,7 +32,7 @@ pub(super) fn cleaned(address: &str, nesting: u8, run: Run<'_>) -> Result<Pictur
         return Ok(Picture::Kept);
     }
     // Nothing inflates what an address holds, but could be made to here.
-    if nesting >= NESTING || bytes.starts_with(GZIP) {
+    if nesting >= NESTING || bytes.starts_with(GZIP_SIGNATURE) {
         return Ok(Picture::Refused);
     }
     match document(&bytes, nesting + 1, run) {
