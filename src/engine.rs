@@ -2,6 +2,7 @@
 
 #[cfg(feature = "svg")]
 use std::borrow::Cow;
+use std::sync::Arc;
 
 #[cfg(feature = "svg")]
 use crate::{
@@ -16,10 +17,10 @@ use crate::{
     error::{Error, Result},
     format::{Format, sniff},
     limits::Limits,
-    operation::{Models, Processed},
+    operation::{Models, Operation, Processed},
     optimize::{Goal, Mark, Moving, Optimised, Task, optimise, optimise_moving},
     picture::{Channels, Converted, Frames, Metadata, Picture, srgb_profile},
-    plan::{Plan, plan},
+    plan::{Means, Plan, plan},
     request::Request,
 };
 
@@ -49,6 +50,7 @@ pub struct Engine {
     codecs: Codecs,
     limits: Limits,
     models: Models,
+    operations: Vec<Arc<dyn Operation>>,
     #[cfg(feature = "svg")]
     fonts: Fonts,
 }
@@ -70,7 +72,9 @@ impl Engine {
         &self.limits
     }
 
-    /// With other codecs; those of [`with_fonts`](Self::with_fonts) are among what they replace.
+    /// With other codecs; those of [`with_fonts`](Self::with_fonts) are among what they replace. Codecs read and write; the
+    /// search for settings is the engine's, so that a format without one ([`optimize`](crate::optimize)) is not written.
+    /// That of JPEG works on coefficients, and writes them by itself.
     #[must_use]
     pub fn with_codecs(self, codecs: Codecs) -> Self {
         Self { codecs, ..self }
@@ -80,6 +84,16 @@ impl Engine {
     #[must_use]
     pub fn with_models(self, models: Models) -> Self {
         Self { models, ..self }
+    }
+
+    /// With a step of the host's own, a watermark for one, on the pixels of every result: behind all that a request asks
+    /// for and behind such steps that were given before, in sRGB, ahead of the encoder. What it makes of a picture is
+    /// optimised, compared and limited like any other. As it changes pixels, no source is passed on as it is; an SVG that is
+    /// to stay one is refused by the step's name.
+    #[must_use]
+    pub fn with_operation(mut self, operation: Arc<dyn Operation>) -> Self {
+        self.operations.push(operation);
+        self
     }
 
     /// With fonts for the text of SVG; without any it is not drawn. Puts a codec with them in the place of that of SVG, so
@@ -92,7 +106,7 @@ impl Engine {
     }
 
     /// Does what `request` asks with `input`. Destinations and notifications are the caller's: `url`, `headers`, `store`
-    /// and `webhook` are not looked at.
+    /// and `webhook` have to be valid, and are not followed.
     ///
     /// # Errors
     /// [`Error::Request`] with every violation, [`Error::Input`] for damaged images, [`Error::Limit`] for what is too
@@ -106,7 +120,8 @@ impl Engine {
         self.limits.check_source(input.bytes.len())?;
         let format = sniff(input.bytes).ok_or_else(unrecognised)?;
         let info = self.codecs.probe(format, input.bytes, run)?;
-        let plan = plan(request, &info, &self.codecs, &self.models, run)?;
+        let means = Means { codecs: &self.codecs, models: &self.models, operations: &self.operations };
+        let plan = plan(request, &info, means, run)?;
         let work = Work { engine: self, codecs: &self.codecs, bytes: input.bytes, info: &info, plan: &plan, run };
         let done = work.do_it()?;
         control.stage(Stage::Encode, 1.0);

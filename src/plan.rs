@@ -3,6 +3,8 @@
 mod enhanced;
 mod sought;
 
+use std::sync::Arc;
+
 use enhanced::Enhanced;
 pub(crate) use sought::Sought;
 
@@ -15,7 +17,7 @@ use crate::{
         Anchor, Around, CAN_LOOK, Chain, Face, Fit, Flatten, Frame, Gravity, LookForFaces, Models, Operation, Orient,
         Resize,
     },
-    optimize::{Goal, Preset},
+    optimize::{Goal, Preset, has_strategy},
     picture::{Keep, Layout, Orientation},
     request::{self, Compression, Encoding, FaceTarget, MetadataKind, OutputFormat, Request, ResizeMode},
 };
@@ -58,6 +60,17 @@ pub(crate) struct Plan {
     pub keep_ids: bool,
 }
 
+/// What an engine can do it with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Means<'a> {
+    /// Codecs of every format.
+    pub codecs: &'a Codecs,
+    /// Trained networks.
+    pub models: &'a Models,
+    /// The host's own steps on the pixels of every result.
+    pub operations: &'a [Arc<dyn Operation>],
+}
+
 impl Plan {
     /// Whether the stored pixels or coefficients are passed on as they are.
     pub(crate) fn leaves_pixels_alone(&self) -> bool {
@@ -71,9 +84,10 @@ impl Plan {
 }
 
 /// Plans a validated request for a source whose headers say `info`.
-pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, models: &Models, run: Run<'_>) -> Result<Plan> {
+pub(crate) fn plan(request: &Request, info: &Info, means: Means<'_>, run: Run<'_>) -> Result<Plan> {
+    let Means { codecs, models, operations } = means;
     let format = target(request.output.format, info)?;
-    refuse_what_is_not_there(request, format)?;
+    refuse_what_is_not_there(request, format, operations)?;
     if format == Format::Svg && cfg!(feature = "svg") {
         return plan_vector(request, info, run);
     }
@@ -92,10 +106,10 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, models: &Mod
     let progressive =
         request.output.encoding.map_or(format == Format::Jpeg, |encoding| encoding == Encoding::Progressive);
     let interlaced = progressive && !moves;
-    let otherwise = (resize.is_none() && enhanced.may_find_nothing() && format == info.format).then(|| {
-        plan(&Request { light: None, face: None, ..request.clone() }, info, codecs, models, run).map(Box::new)
-    });
-    let pixels_only_encoded = resize.is_none() && enhanced.is_none() && format == info.format;
+    let as_it_came = resize.is_none() && operations.is_empty() && format == info.format;
+    let otherwise = (as_it_came && enhanced.may_find_nothing())
+        .then(|| plan(&Request { light: None, face: None, ..request.clone() }, info, means, run).map(Box::new));
+    let pixels_only_encoded = as_it_came && enhanced.is_none();
     let mut decode = DecodeOptions::default();
     if drawn {
         let result = resize.map_or(Ok(layout), |resize| resize.layout(layout))?;
@@ -125,10 +139,11 @@ pub(crate) fn plan(request: &Request, info: &Info, codecs: &Codecs, models: &Mod
     // Sizes come from the whole source, whatever size it is decoded at.
     let settled = resize.map(|resize| resize.settled(width, height)).transpose()?;
     let mut chain = chain(info.orientation, enhanced, faces.as_ref(), settled);
-    if format == Format::Jpeg && (info.alpha || resize.is_some_and(|resize| resize.background[3] < u8::MAX)) {
+    operations.iter().for_each(|operation| chain.push(Arc::clone(operation)));
+    let stored = if drawn { layout } else { layout.sized(info.width, info.height) };
+    if format == Format::Jpeg && (info.alpha || chain.layout(stored, run)?.channels.has_alpha()) {
         chain.push(Flatten { ground: ground(request) });
     }
-    let stored = if drawn { layout } else { layout.sized(info.width, info.height) };
     let result = chain.layout(stored, run)?;
     if moves {
         run.limits.check_result_frames(result.pixels(), info.frames)?;
@@ -221,7 +236,7 @@ fn plan_vector(request: &Request, info: &Info, run: Run<'_>) -> Result<Plan> {
 }
 
 /// What parses but has no implementation is refused, never skipped; so is work on pixels for a result without.
-fn refuse_what_is_not_there(request: &Request, format: Format) -> Result<()> {
+fn refuse_what_is_not_there(request: &Request, format: Format, operations: &[Arc<dyn Operation>]) -> Result<()> {
     use request::Gravity as Asked;
     let vector = format == Format::Svg;
     let gravity = request.resize.as_ref().filter(|resize| vector && crops(resize)).map(|resize| resize.gravity);
@@ -232,6 +247,7 @@ fn refuse_what_is_not_there(request: &Request, format: Format) -> Result<()> {
         ("light", vector && request.light.is_some_and(|light| light.strength > 0)),
         ("tone", vector && request.tone.is_some_and(|tone| tone != request::Tone::default())),
         ("face", (vector || !CAN_LOOK) && request.face.is_some_and(|face| face.strength > 0)),
+        (operations.first().map_or("", |operation| operation.name()), vector && !operations.is_empty()),
     ];
     if let Some((name, _)) = asked.into_iter().find(|(_, asked)| *asked) {
         return Err(Error::unsupported(match format {
@@ -253,7 +269,7 @@ fn refuse_what_no_codec_does(
     let animation = moves && info.frames > 1;
     let recompresses = if animation { codecs.recompresses_animations(format) } else { codecs.recompresses(format) };
     let encodes = if animation { codecs.encodes_animations(format) } else { codecs.encodes(format) };
-    if encodes || recompressed && recompresses {
+    if encodes && has_strategy(format) || recompressed && recompresses {
         return Ok(());
     }
     let animated = if animation { "animated " } else { "" };

@@ -22,7 +22,7 @@ mod survey;
 mod tone;
 mod upscale;
 
-use std::fmt::Debug;
+use std::{fmt::Debug, sync::Arc};
 
 pub use chain::Chain;
 pub use denoise::Denoise;
@@ -65,6 +65,24 @@ pub trait Operation: Debug + Send + Sync {
     /// through [`layout`](Self::layout), and gives back the function for one composed frame: `None` where nothing is to be
     /// done.
     fn prepare(&self, first: &Picture, run: Run<'_>) -> Result<Option<Box<dyn Apply>>>;
+}
+
+impl<T: Operation + ?Sized> Operation for Arc<T> {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+
+    fn layout(&self, input: Layout) -> Result<Layout> {
+        (**self).layout(input)
+    }
+
+    fn judges(&self) -> bool {
+        (**self).judges()
+    }
+
+    fn prepare(&self, first: &Picture, run: Run<'_>) -> Result<Option<Box<dyn Apply>>> {
+        (**self).prepare(first, run)
+    }
 }
 
 /// A prepared operation.

@@ -100,6 +100,17 @@ pub(crate) struct Optimised {
     pub warnings: Vec<String>,
 }
 
+/// Whether this build has a strategy for `format`: settings of a host's codec are searched by it, too.
+pub(crate) const fn has_strategy(format: Format) -> bool {
+    match format {
+        Format::Gif => cfg!(feature = "gif"),
+        Format::Jpeg => cfg!(feature = "jpeg"),
+        Format::Png | Format::Apng => cfg!(feature = "png"),
+        Format::Webp => cfg!(feature = "webp"),
+        Format::Svg | Format::Avif => false,
+    }
+}
+
 /// The smallest file that meets the goal.
 pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
     // Only exact PNG holds 16 bits.
