@@ -1,8 +1,6 @@
 //! The way of an image, from bytes and a request to better bytes.
 
-#[cfg(feature = "svg")]
-use std::borrow::Cow;
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 #[cfg(feature = "svg")]
 use crate::{
@@ -20,8 +18,8 @@ use crate::{
     operation::{Models, Operation, Processed},
     optimize::{Goal, Mark, Moving, Optimised, Task, optimise, optimise_moving},
     picture::{Channels, Converted, Frames, Metadata, Picture, srgb_profile},
-    plan::{Means, Plan, plan},
-    request::Request,
+    plan::{self, Means, Plan, of_formats, plan},
+    request::{Output, OutputFormat, Request},
 };
 
 /// A source: its bytes, and the file name that results should be named after.
@@ -120,12 +118,46 @@ impl Engine {
         self.limits.check_source(input.bytes.len())?;
         let format = sniff(input.bytes).ok_or_else(unrecognised)?;
         let info = self.codecs.probe(format, input.bytes, run)?;
-        let means = Means { codecs: &self.codecs, models: &self.models, operations: &self.operations };
-        let plan = plan(request, &info, means, run)?;
-        let work = Work { engine: self, codecs: &self.codecs, bytes: input.bytes, info: &info, plan: &plan, run };
-        let done = work.do_it()?;
+        let Made { plan, done } = match request.output.format {
+            OutputFormat::Smallest => self.smallest(input.bytes, request, &info, run)?,
+            _ => self.made(input.bytes, request, &info, false, run)?,
+        };
         control.stage(Stage::Encode, 1.0);
         self.describe(input, info, &plan, done, run)
+    }
+
+    fn means(&self) -> Means<'_> {
+        Means { codecs: &self.codecs, models: &self.models, operations: &self.operations }
+    }
+
+    fn made(&self, bytes: &[u8], request: &Request, info: &Info, of_all: bool, run: Run<'_>) -> Result<Made> {
+        let plan = plan(request, info, self.means(), run)?;
+        let work = Work { engine: self, codecs: &self.codecs, bytes, info, plan: &plan, of_all, run };
+        let done = work.do_it()?;
+        Ok(Made { plan, done })
+    }
+
+    /// The smallest of all formats that can hold the picture, of those that reach the goal if any does.
+    fn smallest(&self, bytes: &[u8], request: &Request, info: &Info, run: Run<'_>) -> Result<Made> {
+        let own =
+            Request { output: Output { format: OutputFormat::Auto, ..request.output.clone() }, ..request.clone() };
+        if let Ok(plan) = plan(&own, info, self.means(), run) {
+            let work = Work { engine: self, codecs: &self.codecs, bytes, info, plan: &plan, of_all: true, run };
+            if let Some(done) = work.already_done(&self.codecs.metadata(info.format, bytes, run)?, &[true])? {
+                return Ok(Made { plan, done });
+            }
+        }
+        let (mut best, mut refused) = (None::<Made>, None);
+        for request in of_formats(request, info, &self.operations) {
+            match self.made(bytes, &request, info, true, run) {
+                Ok(made) if best.as_ref().is_none_or(|best| made.rank() < best.rank()) => best = Some(made),
+                Ok(_) => {}
+                // That format's alone: a side that is too long for it, a codec that is not there.
+                Err(error @ (Error::Unsupported { .. } | Error::Limit { .. })) => refused = refused.or(Some(error)),
+                Err(error) => return Err(error),
+            }
+        }
+        best.ok_or_else(|| refused.unwrap_or_else(unrecognised))
     }
 
     fn describe(&self, input: Input<'_>, info: Info, plan: &Plan, done: Optimised, run: Run<'_>) -> Result<Outcome> {
@@ -143,16 +175,39 @@ impl Engine {
     }
 }
 
-/// Of processed frames, which are kept for as often as an encoder asks for them, and of those that networks made.
-const KEPT_BYTES: (usize, usize) = (64 << 20, 256 << 20);
+/// Of frames that other steps than networks made, which are kept for as often as an encoder asks for them.
+const KEPT_BYTES: usize = 64 << 20;
 /// Errors that spare fewer bytes, or a smaller share of them, are not worth being seen.
 const LEAST_SPARED: (usize, usize) = (32, 50);
 /// The longer side, in pixels, of an SVG that is looked at to be cropped.
 #[cfg(feature = "svg")]
 const LOOK: u64 = 640;
 
+/// A result and the plan that it comes of.
+struct Made {
+    plan: Plan,
+    done: Optimised,
+}
+
+impl Made {
+    /// Whether it falls short of its goal, and its size.
+    fn rank(&self) -> (bool, usize) {
+        let target = match self.plan.goal {
+            Goal::Lossless => Some(100.0),
+            Goal::Smart(preset) => preset.target(),
+            Goal::Quality(_) => None,
+        };
+        (target.is_some_and(|target| self.done.score < target), self.done.bytes.len())
+    }
+}
+
 fn unrecognised() -> Error {
     Error::Input { format: None, problem: "is in no format known here".into(), source: None }
+}
+
+/// What a mark is over: the smallest of all formats is another result than that of one.
+fn of_formats_too(unmarked: &[u8], of_all: bool) -> Cow<'_, [u8]> {
+    if of_all { [unmarked, b" of all formats"].concat().into() } else { unmarked.into() }
 }
 
 /// One source on its way.
@@ -164,6 +219,8 @@ struct Work<'a> {
     bytes: &'a [u8],
     info: &'a Info,
     plan: &'a Plan,
+    /// The result is the smallest of all formats.
+    of_all: bool,
     run: Run<'a>,
 }
 
@@ -177,7 +234,7 @@ impl Work<'_> {
     }
 
     fn raster(&self, metadata: &Metadata) -> Result<Optimised> {
-        if let Some(kept) = self.already_done(metadata)? {
+        if let Some(kept) = self.already_done(metadata, &[false, true])? {
             return Ok(kept);
         }
         if self.plan.leaves_pixels_alone() {
@@ -207,7 +264,7 @@ impl Work<'_> {
             None => self.moving(&mut frames, stores_it)?,
         };
         let kept = metadata.kept(self.plan.keep, false);
-        done.bytes = self.marked(self.plan.format, &done.bytes, kept, self.plan.goal)?;
+        done.bytes = self.marked(self.plan.format, &done.bytes, kept, (self.plan.goal, self.of_all))?;
         if converted == Converted::Ignored {
             let ignored = "the embedded profile does not fit the picture and was ignored";
             done.warnings.insert(0, ignored.to_owned());
@@ -324,12 +381,12 @@ impl Work<'_> {
         let mut done = self.optimised(&self.first(&mut *frames)?, true)?;
         // The pixels are as in sRGB, and their colour type may have changed, for which a profile must be.
         let kept = Metadata { icc: None, ..metadata.kept(self.plan.keep, true) };
-        done.bytes = self.marked(self.plan.format, &done.bytes, kept, self.plan.goal)?;
+        done.bytes = self.marked(self.plan.format, &done.bytes, kept, (self.plan.goal, self.of_all))?;
         Ok(done)
     }
 
-    /// Our own result of the same request, recognised by its mark: only metadata may still go.
-    fn already_done(&self, metadata: &Metadata) -> Result<Option<Optimised>> {
+    /// Our own result of the same request, recognised by its mark, of one format or of all: only metadata may still go.
+    fn already_done(&self, metadata: &Metadata, of_all: &[bool]) -> Result<Option<Optimised>> {
         if !self.plan.may_keep_source || self.info.interlaced.is_some_and(|stored| stored != self.plan.interlaced) {
             return Ok(None);
         }
@@ -337,11 +394,13 @@ impl Work<'_> {
         let mut unmarked = metadata.clone();
         unmarked.comments.retain(|comment| Mark::parse(comment).is_none());
         let bytes = self.codecs.with_metadata(self.info.format, self.bytes, &unmarked, self.run)?;
-        let mut goals = [Some(self.plan.goal), self.plan.done_before].into_iter().flatten();
-        let Some(goal) = goals.find(|goal| mark.vouches_for(*goal, &bytes)) else { return Ok(None) };
+        let goals = [Some(self.plan.goal), self.plan.done_before].into_iter().flatten();
+        let mut kinds = goals.flat_map(|goal| of_all.iter().map(move |&of_all| (goal, of_all)));
+        let vouches = |(goal, of_all): &(Goal, bool)| mark.vouches_for(*goal, &of_formats_too(&bytes, *of_all));
+        let Some(kind) = kinds.find(vouches) else { return Ok(None) };
         let kept = unmarked.kept(self.plan.keep, true);
         let named = self.is_named(&kept);
-        let bytes = self.marked(self.info.format, &bytes, kept, goal)?;
+        let bytes = self.marked(self.info.format, &bytes, kept, kind)?;
         Ok(Some(Optimised { bytes: self.no_larger(bytes, named), score: 100.0, warnings: Vec::new() }))
     }
 
@@ -361,7 +420,7 @@ impl Work<'_> {
         let kept = metadata.kept(self.plan.keep, true);
         let named = self.is_named(&kept);
         let recompressed = self.codecs.recompress(self.info.format, self.bytes, self.plan.interlaced, self.run)?;
-        let mut best = self.marked(self.info.format, &recompressed, kept.clone(), self.plan.goal)?;
+        let mut best = self.marked(self.info.format, &recompressed, kept.clone(), (self.plan.goal, self.of_all))?;
         if self.plan.may_keep_source {
             let kept = self.named(self.info.format, self.bytes, kept)?;
             let stripped = self.codecs.with_metadata(self.info.format, self.bytes, &kept, self.run)?;
@@ -378,8 +437,8 @@ impl Work<'_> {
         let frames = self.codecs.frames(self.info.format, self.bytes, &self.plan.decode, self.run)?;
         let processed = Processed::new(frames, metadata.icc.as_deref(), &self.plan.chain, self.run)?;
         Ok(match self.plan.moves {
-            true if self.plan.by_network => processed.keeping(KEPT_BYTES.1),
-            true if !self.plan.chain.is_empty() => processed.keeping(KEPT_BYTES.0),
+            true if self.plan.by_network => processed.keeping(plan::KEPT_BYTES),
+            true if !self.plan.chain.is_empty() => processed.keeping(KEPT_BYTES),
             true => processed,
             false => processed.one(),
         })
@@ -414,13 +473,19 @@ impl Work<'_> {
         Ok(Metadata { icc, ..metadata })
     }
 
-    /// The file with exactly `metadata`, named, and the mark of `goal`.
-    fn marked(&self, format: Format, bytes: &[u8], metadata: Metadata, goal: Goal) -> Result<Vec<u8>> {
+    /// The file with exactly `metadata`, named, and the mark of a goal, in one format or of all.
+    fn marked(
+        &self,
+        format: Format,
+        bytes: &[u8],
+        metadata: Metadata,
+        (goal, of_all): (Goal, bool),
+    ) -> Result<Vec<u8>> {
         let mut metadata = self.named(format, bytes, metadata)?;
         // Marks of before say nothing any more, and the first one is believed.
         metadata.comments.retain(|comment| Mark::parse(comment).is_none());
         let unmarked = self.codecs.with_metadata(format, bytes, &metadata, self.run)?;
-        metadata.comments.push(Mark::new(goal, &unmarked).to_string());
+        metadata.comments.push(Mark::new(goal, &of_formats_too(&unmarked, of_all)).to_string());
         self.codecs.with_metadata(format, &unmarked, &metadata, self.run)
     }
 }

@@ -1,11 +1,13 @@
 //! Every decision about a request, taken on numbers read from headers before a pixel exists.
 
 mod enhanced;
+mod formats;
 mod sought;
 
 use std::sync::Arc;
 
 use enhanced::Enhanced;
+pub(crate) use formats::of_formats;
 pub(crate) use sought::Sought;
 
 use crate::{
@@ -21,6 +23,11 @@ use crate::{
     picture::{Keep, Layout, Orientation},
     request::{self, Compression, Encoding, FaceTarget, MetadataKind, OutputFormat, Request, ResizeMode},
 };
+
+/// Of frames that networks made, which are kept for as often as an encoder asks for them.
+pub(crate) const KEPT_BYTES: usize = 256 << 20;
+/// How often an encoder of animations looks at every frame, about.
+const LOOKS: u64 = 6;
 
 /// What will be done.
 #[derive(Debug)]
@@ -99,6 +106,14 @@ pub(crate) fn plan(request: &Request, info: &Info, means: Means<'_>, run: Run<'_
     let layout = Layout { width, height, channels: info.channels(), depth: crate::picture::Depth::Eight };
     let resize = request.resize.as_ref().map(|asked| resize(asked, drawn)).transpose()?;
     let resize = match resize {
+        // Laid on its ground once, not once more when all is.
+        Some(resize) if format == Format::Jpeg => {
+            let [r, g, b] = ground(request);
+            Some(Resize { background: [r, g, b, u8::MAX], ..resize })
+        }
+        other => other,
+    };
+    let resize = match resize {
         Some(resize) if resize.layout(layout)? != layout => Some(resize),
         _ => None,
     };
@@ -118,10 +133,6 @@ pub(crate) fn plan(request: &Request, info: &Info, means: Means<'_>, run: Run<'_
         run.limits.check_drawn(width, height)?;
         decode.exactly = Some((width, height));
     }
-    let (across, down) = decode.exactly.unwrap_or((info.width, info.height));
-    let frames = if moves { info.frames } else { 1 };
-    enhanced.limit(u64::from(across).saturating_mul(down.into()).saturating_mul(frames.into()), run.limits)?;
-    let by_network = enhanced.by_network();
     let goal = goal(request, info, format, pixels_only_encoded);
     let recompressed = pixels_only_encoded && goal == Goal::Lossless;
     refuse_what_no_codec_does(info, format, recompressed, moves, codecs)?;
@@ -136,6 +147,10 @@ pub(crate) fn plan(request: &Request, info: &Info, means: Means<'_>, run: Run<'_
         };
         decode.at_least = least.map(|(width, height)| info.orientation.upright_size(width, height));
     }
+    let frames =
+        if moves { passes(info.frames, resize.map_or(Ok(layout), |resize| resize.layout(layout))?) } else { 1 };
+    enhanced.limit(decoded_pixels(info, &decode).saturating_mul(frames), info.alpha, run.limits)?;
+    let by_network = enhanced.by_network();
     // Sizes come from the whole source, whatever size it is decoded at.
     let settled = resize.map(|resize| resize.settled(width, height)).transpose()?;
     let mut chain = chain(info.orientation, enhanced, faces.as_ref(), settled);
@@ -190,6 +205,21 @@ fn chain(orientation: Orientation, enhanced: Enhanced, faces: Option<&Sought>, r
     }
     chain.push_some(sharpen);
     chain
+}
+
+/// Pixels of a frame of the source as it is decoded.
+fn decoded_pixels(info: &Info, decode: &DecodeOptions) -> u64 {
+    let eighths = if info.format == Format::Jpeg { decode.eighths(info.width, info.height) } else { 8 };
+    let (width, height) = decode.exactly.unwrap_or((info.width, info.height));
+    let side = |side: u32| (u64::from(side) * u64::from(eighths)).div_ceil(8);
+    side(width).saturating_mul(side(height))
+}
+
+/// How many frames are worked on, where those that cannot be kept are worked on anew each time that they are looked at.
+fn passes(frames: u32, result: Layout) -> u64 {
+    let bytes = (result.samples() * result.depth.bytes()).max(1);
+    let kept = u64::from(frames).min((KEPT_BYTES / bytes) as u64);
+    kept + (u64::from(frames) - kept) * LOOKS
 }
 
 /// The size after super-resolution.
@@ -288,7 +318,8 @@ fn target(wanted: OutputFormat, info: &Info) -> Result<Format> {
         OutputFormat::Avif => Format::Avif,
         OutputFormat::Svg if source == Format::Svg => Format::Svg,
         OutputFormat::Svg => return Err(Error::unsupported(format!("writing SVG from {source}"))),
-        OutputFormat::Smallest => return Err(Error::unsupported("the output format \"smallest\"")),
+        // As many plans as there are formats, of which the engine takes one.
+        OutputFormat::Smallest => return Err(Error::internal("planning", "of all formats at once")),
     })
 }
 
@@ -371,5 +402,17 @@ fn keep(asked: &[MetadataKind]) -> Keep {
         date: has(MetadataKind::Date),
         location: has(MetadataKind::Location),
         all: has(MetadataKind::All),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::picture::{Channels, Depth};
+
+    #[test]
+    fn frames_that_there_is_no_room_for_are_worked_on_at_every_look() {
+        let frame = Layout { width: 1024, height: 1024, channels: Channels::Rgba, depth: Depth::Eight };
+        assert_eq!([1, 64, 65, 164].map(|frames| passes(frames, frame)), [1, 64, 64 + LOOKS, 64 + 100 * LOOKS]);
     }
 }

@@ -100,6 +100,15 @@ fn padding_is_transparent_unless_a_background_is_named() {
     assert!(white.get_pixel(40, 2).0.iter().all(|&sample| sample > 245));
 }
 
+#[test]
+fn a_translucent_background_is_laid_on_white_once_where_there_is_no_alpha() {
+    let source = file(&photo(80, 40), Format::Png);
+    let json = r##"{"resize": {"width": 80, "height": 80, "mode": "pad", "background": "#ff000080"},
+        "output": {"format": "jpeg"}}"##;
+    let padding = decoded(&process(&source, json).bytes).to_rgb8().get_pixel(40, 2).0;
+    assert!(padding.iter().zip([255u8, 127, 127]).all(|(found, right)| found.abs_diff(right) < 6), "{padding:?}");
+}
+
 /// EXIF that says nothing but the orientation.
 fn oriented(value: u8) -> Vec<u8> {
     [&b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0"[..], &[value], &[0; 6]].concat()

@@ -12,6 +12,17 @@ pub struct DecodeOptions {
     pub exactly: Option<(u32, u32)>,
 }
 
+impl DecodeOptions {
+    /// The least of 1 to 4 and 8 eighths of `width` x `height` that keeps both sides at or above what is wanted: what JPEG is
+    /// decoded at.
+    pub(crate) fn eighths(&self, width: u32, height: u32) -> u32 {
+        let keeps = |least: (u32, u32), eighths: &u32| {
+            (width * eighths).div_ceil(8) >= least.0 && (height * eighths).div_ceil(8) >= least.1
+        };
+        self.at_least.and_then(|least| [1, 2, 3, 4].into_iter().find(|eighths| keeps(least, eighths))).unwrap_or(8)
+    }
+}
+
 /// What can be asked of an encoder, by format.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]

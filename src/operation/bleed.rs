@@ -8,7 +8,7 @@ use crate::{
     picture::{Picture, Samples},
 };
 
-/// How far from what is seen colours are carried, in pixels: as far as our networks look. What lies farther is black.
+/// How far from what is seen colours are carried, in pixels: most of as far as our networks look. What lies farther is black.
 const REACH: usize = 16;
 
 /// The picture as it is, or [`bled`] where some of it is not opaque.

@@ -57,12 +57,13 @@ impl Enhanced {
         self.denoise.is_some() || self.upscale.is_some() || light || face
     }
 
-    /// Checks that so many `pixels`, of all frames, are not too much work for networks. Light and faces whose noise is left to
-    /// simpler means are better than none.
-    pub(super) fn limit(&mut self, pixels: u64, limits: &Limits) -> Result<()> {
+    /// Checks that so many `pixels`, of all frames, some maybe translucent, are not too much work for networks. Light and faces
+    /// whose noise is left to simpler means are better than none.
+    pub(super) fn limit(&mut self, pixels: u64, alpha: bool, limits: &Limits) -> Result<()> {
         let of = |work: Option<u64>| work.unwrap_or(0);
+        let planes = if alpha { 2 } else { 1 };
         let mut work = of(self.denoise.as_ref().map(|denoise| denoise.work(pixels)))
-            .saturating_add(of(self.upscale.as_ref().map(|upscale| upscale.work(pixels))));
+            .saturating_add(of(self.upscale.as_ref().map(|upscale| upscale.work(pixels).saturating_mul(planes))));
         limits.check_network(work)?;
         let light = self.light.as_mut().map(|light| &mut light.denoise);
         let face = self.face.as_mut().into_iter().flat_map(Clearing::networks);

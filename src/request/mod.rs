@@ -237,4 +237,4 @@ macro_rules! serialised_as_objects {
     )+ };
 }
 
-serialised_as_objects! { Request Optimize Resize Upscale Output Store Webhook }
+serialised_as_objects! { Request Optimize Resize Upscale Denoise Light Tone Face Output Store Webhook }

@@ -186,7 +186,7 @@ impl Inner {
     }
 
     /// Refuses work while the service closes.
-    fn check_open(&self) -> Result<(), Problem> {
+    pub(super) fn check_open(&self) -> Result<(), Problem> {
         if self.is_open() { Ok(()) } else { Err(Problem::busy("the service is shutting down")) }
     }
 

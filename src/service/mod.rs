@@ -15,6 +15,7 @@
 mod admin;
 mod compute;
 mod deliver;
+mod direct;
 mod door;
 mod gate;
 mod health;
@@ -34,6 +35,7 @@ use std::{fmt, sync::Arc};
 use tokio::sync::{Notify, Semaphore, watch};
 
 pub use admin::{Admin, Opened};
+pub use direct::Refused;
 pub use door::{Call, Incoming};
 pub use health::Health;
 pub use openapi::openapi;

@@ -38,7 +38,7 @@ pub(super) fn decode(bytes: &[u8], options: &DecodeOptions, run: Run<'_>) -> Res
     let frame = &header.frame;
     run.limits.check_canvas(frame.width, frame.height, 1)?;
     let outline = scan::outline(bytes, frame, run)?;
-    let eighths = options.at_least.map_or(8, |least| reduction((frame.width, frame.height), least));
+    let eighths = options.eighths(frame.width, frame.height);
     if eighths < 8 || !suits_zune(frame) {
         return by_libjpeg(bytes, &header, eighths, run);
     }
@@ -76,12 +76,6 @@ fn suits_zune(frame: &Frame) -> bool {
 fn is_simple(frame: &Frame, scans: usize) -> bool {
     let work = scans as u64 * u64::from(frame.width) * u64::from(frame.height);
     (frame.progressive || scans == 1) && scans <= ZUNE_SCANS && work <= ZUNE_WORK
-}
-
-/// The least of 1 to 4 and 8 eighths that keeps both sides at or above `least`; 8 if none does.
-fn reduction((width, height): (u32, u32), least: (u32, u32)) -> u32 {
-    let keeps = |eighths: &u32| (width * eighths).div_ceil(8) >= least.0 && (height * eighths).div_ceil(8) >= least.1;
-    [1, 2, 3, 4].into_iter().find(keeps).unwrap_or(8)
 }
 
 /// `None` if the decoder refuses a file that is known to be sound.

@@ -163,9 +163,7 @@ impl Boost {
     }
 
     fn illumination(&self, picture: &Picture, run: Run<'_>) -> Result<Base> {
-        let mut reduced = Reduced::new(picture.width() as usize, picture.height() as usize);
-        self.decoding.rows(picture, 1, run, |y, row| reduced.add(y, row.iter().map(|&light| peak(light).sqrt())))?;
-        reduced.filtered(self.tolerance, run)
+        Reduced::of(picture, &self.decoding, |light| peak(light).sqrt(), run)?.filtered(self.tolerance, run)
     }
 
     fn at(&self, illumination: f32) -> f32 {

@@ -30,7 +30,7 @@ pub trait Model: Debug + Send + Sync {
     fn shape(&self) -> Shape;
 
     /// The tile with each side [`Shape::scale`] times as long. Called from several threads at a time. `run` is to be asked
-    /// at least every 50 ms whether to go on.
+    /// at least every 50 ms whether to go on; what cannot ask ends a tile late.
     fn run(&self, tile: Raster, run: Run<'_>) -> Result<Raster>;
 }
 

@@ -87,9 +87,14 @@ impl Onnx {
     /// Opens `model`.
     ///
     /// # Errors
-    /// [`Error::Internal`] with what ONNX Runtime says, if the model cannot be read or has not one input and an output.
+    /// [`Error::Internal`] with what ONNX Runtime says, if the model cannot be read or has not one input and an output; or if
+    /// it takes one size only and tile or margin are not multiples of [`Shape::multiple`].
     pub fn open(runtime: &OnnxRuntime, model: OnnxSource<'_>, options: OnnxOptions) -> Result<Self> {
         let failed = |why: String| Error::internal("opening an ONNX model", why);
+        let Shape { tile, margin, multiple, .. } = options.shape;
+        if options.fixed && [tile, margin].iter().any(|side| !side.is_multiple_of(multiple.max(1))) {
+            return Err(failed(format!("its tile of {tile} and margin of {margin} are not multiples of {multiple}")));
+        }
         let mut builder = Session::builder(&runtime.0).map_err(|why| failed(why.to_string()))?;
         let session = match model {
             OnnxSource::Path(path) => builder.commit_from_file(path),
@@ -139,6 +144,7 @@ impl Model for Onnx {
         }
         let input = Tensor::from_array(([1, 3, height, width], planes)).map_err(|why| failed(why.to_string()))?;
         let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        run.check()?;
         let outputs = session.run(ort::inputs![input]).map_err(|why| failed(why.to_string()))?;
         let (shape, planes) = outputs[0].try_extract_tensor::<f32>().map_err(|why| failed(why.to_string()))?;
         let scale = self.options.shape.scale as usize;

@@ -208,6 +208,10 @@ impl Operation for Resize {
         Ok(Layout { width: placement.canvas.0, height: placement.canvas.1, channels, depth: input.depth })
     }
 
+    fn judges(&self) -> bool {
+        self.fit == Fit::Cover && !matches!(self.gravity, Gravity::Fixed(..))
+    }
+
     fn prepare(&self, first: &Picture, run: Run<'_>) -> Result<Option<Box<dyn Apply>>> {
         self.prepared(first, &[], run).map(Some)
     }
@@ -229,6 +233,10 @@ impl Operation for Around {
 
     fn layout(&self, input: Layout) -> Result<Layout> {
         self.resize.layout(input)
+    }
+
+    fn judges(&self) -> bool {
+        self.resize.judges()
     }
 
     fn prepare(&self, first: &Picture, run: Run<'_>) -> Result<Option<Box<dyn Apply>>> {

@@ -245,3 +245,17 @@ fn frames_of_another_layout_and_results_over_the_limit_are_refused() {
     let prepared = to(10, 10, Fit::Stretch).prepare(&picture, run).unwrap().unwrap();
     assert!(prepared.apply(eight(5, 6, Channels::Gray, noise), run).is_err());
 }
+
+#[test]
+fn a_smart_crop_looks_at_the_frame_that_tells() {
+    let limits = Limits::default();
+    let run = Run { limits: &limits, control: &Unattended };
+    let smart = Resize { gravity: Gravity::Smart, ..to(20, 20, Fit::Cover) };
+    let black = eight(80, 20, Channels::Rgb, |_| 0);
+    let subject = eight(80, 20, Channels::Rgb, |at| if at / 3 % 80 < 20 { noise(at) } else { 0 });
+    let mut chain = crate::operation::Chain::default();
+    chain.push(smart);
+    let (_, steps) = chain.start(black, Some(subject.clone()), run).unwrap();
+    let cropped = steps[0].apply(subject, run).unwrap();
+    assert!(cropped.eight().unwrap().iter().filter(|&&sample| sample > 0).count() > 600, "the subject is left out");
+}

@@ -147,9 +147,7 @@ impl Toned {
         if !self.tone.auto && self.tone.highlights == 0 && self.tone.shadows == 0 {
             return Ok(None);
         }
-        let mut reduced = Reduced::new(picture.width() as usize, picture.height() as usize);
-        self.decoding
-            .rows(picture, 1, run, |y, row| reduced.add(y, row.iter().map(|&light| root(self.begun(light)))))?;
+        let reduced = Reduced::of(picture, &self.decoding, |light| root(self.begun(light)), run)?;
         reduced.filtered(TOLERANCE, run).map(Some)
     }
 

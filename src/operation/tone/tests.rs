@@ -286,3 +286,19 @@ fn auto_does_not_see_what_is_hidden() {
     };
     assert_eq!(cut(0), cut(255));
 }
+
+#[test]
+fn the_rim_of_a_cut_out_is_like_its_middle() {
+    let (width, height) = (2048, 64);
+    for (tone, code) in [
+        (Tone { shadows: 100, ..Tone::default() }, 40),
+        (Tone { highlights: -100, ..Tone::default() }, 240),
+        (Tone { auto: true, shadows: 50, ..Tone::default() }, 90),
+    ] {
+        let pixel = |at: usize| if at % width < width / 2 { [code, code, code, 255] } else { [0; 4] };
+        let samples = Samples::Eight((0..width * height).flat_map(pixel).collect());
+        let done = itself(tone, &Picture::new(width as u32, height as u32, Channels::Rgba, samples).unwrap());
+        let row = &done.eight().unwrap()[height / 2 * width * 4..];
+        assert_eq!(row[0], row[(width / 2 - 1) * 4], "{tone:?}");
+    }
+}

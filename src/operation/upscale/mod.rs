@@ -41,7 +41,8 @@ impl Upscale {
         })
     }
 
-    /// Multiplications for a picture of `pixels`, at most.
+    /// Multiplications for an opaque picture of `pixels`, at most; another, whose alpha goes through the networks too, takes
+    /// twice as many.
     pub fn work(&self, pixels: u64) -> u64 {
         let sum = |first| {
             let mut pixels = pixels;
@@ -73,6 +74,11 @@ impl Operation for Upscale {
     /// [`Error::Limit`](crate::Error::Limit) if a side does not fit 32 bits.
     fn layout(&self, input: Layout) -> Result<Layout> {
         input.enlarged(self.factor)
+    }
+
+    /// Of drawings and photographs.
+    fn judges(&self) -> bool {
+        true
     }
 
     fn prepare(&self, first: &Picture, run: Run<'_>) -> Result<Option<Box<dyn Apply>>> {

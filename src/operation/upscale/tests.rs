@@ -143,3 +143,17 @@ fn sixteen_bits_stay_sixteen() {
     let source = Picture::new(4, 4, Channels::Rgb, Samples::Sixteen(samples)).unwrap();
     assert_eq!(applied(&upscale(2, 2), source).layout().depth, Depth::Sixteen);
 }
+
+#[test]
+fn the_frame_that_tells_decides_whether_an_animation_is_drawn() {
+    let limits = Limits::default();
+    let run = Run { limits: &limits, control: &Unattended };
+    let marks = Arc::new(Repeats { scale: 2, added: [0.2, 0.0, 0.0] });
+    let upscale = Upscale { first: vec![marks], ..upscale(2, 2) };
+    let title = picture(32, 32, Channels::Rgb, |at| [200, 10, 10][at % 3]);
+    let mut chain = crate::operation::Chain::default();
+    chain.push(upscale);
+    let (_, steps) = chain.start(title.clone(), Some(photo(32, 32)), run).unwrap();
+    let red = steps[0].apply(title, run).unwrap().into_eight().eight().unwrap()[0];
+    assert_eq!(red, 251, "by the network for photographs");
+}

@@ -4,6 +4,7 @@ use super::WINDOW;
 use crate::{
     control::Run,
     error::Result,
+    operation::field::checked,
     picture::{Picture, Samples},
 };
 
@@ -186,10 +187,6 @@ pub(super) fn canvas(width: f32, height: f32, (cos, sin): (f32, f32)) -> (f32, f
 
 fn mixed(a: f32, b: f32, share: f32) -> f32 {
     a + (b - a) * share
-}
-
-fn checked(y: usize, run: Run<'_>) -> Result<()> {
-    if y.is_multiple_of(32) { run.check() } else { Ok(()) }
 }
 
 /// The pixels of a line that one of a resized line is made of: those from the first on, as many as there are weights.

@@ -1,0 +1,90 @@
+//! The service without HTTP, for hosts that know their clients by means of their own.
+
+use super::{
+    Service,
+    response::{Problem, fresh_id},
+    submit::Uploaded,
+};
+use crate::{
+    engine::Input,
+    error::Error,
+    port::{
+        self, BlobKey,
+        ledger::{AccountId, JobId, Standing},
+    },
+    request::{Request, Way},
+};
+
+/// Why a request was not accepted: the status and the message that an answer by HTTP would have had.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Refused {
+    /// 402, 403, 413, 422, 500 or 503.
+    pub status: u16,
+    /// What went wrong.
+    pub message: String,
+}
+
+impl From<Problem> for Refused {
+    fn from(problem: Problem) -> Self {
+        Self { status: problem.status, message: problem.message }
+    }
+}
+
+impl Service {
+    /// Accepts a request of `account`, for `source` or, without one, for what its `url` names. When this returns, the job is
+    /// as durable as behind a 202. Nobody is asked for a key, and no rate is counted: that is the host's to do.
+    ///
+    /// # Errors
+    /// What a client would be answered, with its status.
+    pub async fn submit(
+        &self,
+        account: AccountId,
+        request: &Request,
+        source: Option<Input<'_>>,
+    ) -> Result<JobId, Refused> {
+        let inner = &self.0;
+        let id = fresh_id(inner.now());
+        Ok(inner.submit(id, account, request, source).await.map(|()| id)?)
+    }
+
+    /// How a job of `account` stands, with the body of its result once it is settled; `None` if it has no such job, or none any
+    /// more.
+    ///
+    /// # Errors
+    /// Those of the ledger.
+    pub async fn standing(&self, account: AccountId, id: JobId) -> port::Result<Option<Standing>> {
+        Ok(self.0.ports.ledger.job(account, id).await?.map(|job| job.standing))
+    }
+}
+
+impl super::Inner {
+    async fn submit(
+        self: &std::sync::Arc<Self>,
+        id: JobId,
+        account: AccountId,
+        request: &Request,
+        source: Option<Input<'_>>,
+    ) -> Result<(), Problem> {
+        self.check_open()?;
+        request.validate_for(if source.is_some() { Way::Upload } else { Way::Fetch })?;
+        if let Some(source) = &source {
+            self.engine
+                .limits()
+                .check_source(source.bytes.len())
+                .map_err(|_: Error| Problem::too_large("the file", self.engine.limits().source_bytes))?;
+        }
+        self.check_doors(account, request).await?;
+        let uploaded = match source {
+            Some(Input { bytes, name }) => {
+                let mut writer = self.ports.blobs.create(BlobKey::Source(id)).await?;
+                writer.write(bytes).await?;
+                writer.finish().await?;
+                let name = name.map(|name| name.chars().take(255).collect());
+                Some(Uploaded { bytes: bytes.len() as u64, name })
+            }
+            None => None,
+        };
+        self.accept(id, account, request.clone(), uploaded, self.now()).await
+    }
+}
