@@ -5,6 +5,23 @@
 //!  (data)    format   codec    (pure)   codec     operation     optimize
 //! ```
 //!
+//! ```no_run
+//! use lapidary::{Engine, Input, Request, Unattended};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let bytes = std::fs::read("photo.jpg")?;
+//! let request = Request::from_json(br#"{"resize": {"width": 800}, "output": {"format": "webp"}}"#)?;
+//! let input = Input { bytes: &bytes, name: Some("photo.jpg") };
+//! let outcome = Engine::new().process(input, &request, &Unattended)?;
+//! std::fs::write(&outcome.output.name, &outcome.bytes)?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! An engine takes codecs, networks, fonts and steps of its host's own. With feature `service` there is the asynchronous
+//! service around it: durable jobs, storage, notifications; it needs tokio. The README lists features, limits and what
+//! hosts should know.
+//!
 //! One direction, no way back. The plan takes every decision and checks every limit on numbers read from headers, before
 //! a pixel exists. [`Engine`] walks this way; it is synchronous and needs no runtime.
 //!

@@ -11,6 +11,21 @@
 //! an HTTP request and gives the answer; [`Service::start`] works on what was accepted; [`Service::admin`] makes
 //! accounts, keys and connectors. Nothing that was accepted is lost: whatever ends a process, its jobs are taken up when
 //! their leases have run out. A picture may be worked on twice then; it is charged and told of once.
+//!
+//! Metrics go through the `metrics` facade; gauges are set with every sweep and by [`Service::health`].
+//!
+//! | metric | kind | of |
+//! |---|---|---|
+//! | `lapidary_requests_total` | counter | answers, by `endpoint` and `status` |
+//! | `lapidary_failures_total` | counter | jobs that failed, by `status` |
+//! | `lapidary_bytes_total` | counter | bytes of sources and results, `way` being `in` or `out` |
+//! | `lapidary_wait_seconds` | histogram | from acceptance to the beginning of the work |
+//! | `lapidary_stage_seconds` | histogram | the work itself, by `stage` |
+//! | `lapidary_notifications_total` | counter | attempts to notify, by `outcome` |
+//! | `lapidary_jobs` | gauge | jobs, `state` being `waiting` or `processing` |
+//! | `lapidary_oldest_seconds` | gauge | age of the oldest that waits |
+//! | `lapidary_source_bytes` | gauge | bytes of uploaded sources that are kept |
+//! | `lapidary_notifications` | gauge | notifications that wait |
 
 mod admin;
 mod compute;

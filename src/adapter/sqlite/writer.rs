@@ -27,8 +27,7 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn start(connection: Connection) -> io::Result<Self> {
         let (steps, waiting) = mpsc::channel(QUEUE);
-        // A thread of its own, since a commit blocks for as long as the disk takes. (That the library spawns no thread
-        // is a promise of the engine.)
+        // A thread of its own, since a commit blocks for as long as the disk takes.
         let thread = thread::Builder::new().name("ledger".to_owned()).spawn(move || write(connection, waiting))?;
         Ok(Self { steps: Some(steps), thread: Some(thread) })
     }

@@ -1,4 +1,4 @@
-//! A picture in overlapping tiles, on all cores.
+//! A picture in overlapping tiles, on up to eight cores.
 
 use std::{
     num::NonZeroUsize,
@@ -47,14 +47,13 @@ pub(in super::super) fn through(
         }
         Ok(())
     };
-    let workers = cores.min(WORKERS).min(tiles.len());
-    if workers < 2 {
-        return work();
-    }
+    let others = cores.min(WORKERS).min(tiles.len()).saturating_sub(1);
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        let results = workers.into_iter().map(|worker| worker.join().unwrap_or_else(|why| panic::resume_unwind(why)));
-        results.fold(Ok(()), Result::and)
+        // Where the system gives no more threads, there are fewer at work.
+        let others: Vec<_> = (0..others).map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok()).collect();
+        let own = work();
+        let results = others.into_iter().map(|worker| worker.join().unwrap_or_else(|why| panic::resume_unwind(why)));
+        results.fold(own, Result::and)
     })
 }
 

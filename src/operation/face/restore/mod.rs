@@ -134,9 +134,11 @@ impl Classic {
 /// size, where JPEG mostly has it, by a network if there is one.
 fn cleaned(seen: [Field; 3], model: Option<&dyn Model>, damage: &Damage, run: Run<'_>) -> Result<[Field; 3]> {
     let (luma, clean) = thread::scope(|scope| -> Result<_> {
-        let luma = scope.spawn(|| denoise::luma(&seen[0], &damage.sizes(), damage.blocks > 0.0, run));
+        let luma = || denoise::luma(&seen[0], &damage.sizes(), damage.blocks > 0.0, run);
+        let beside = thread::Builder::new().spawn_scoped(scope, luma).ok();
         let clean = clean_chroma(&seen, model, run)?;
-        Ok((luma.join().unwrap_or_else(|why| panic::resume_unwind(why))?, clean))
+        let luma = beside.map_or_else(luma, |luma| luma.join().unwrap_or_else(|why| panic::resume_unwind(why)))?;
+        Ok((luma, clean))
     })?;
     let share = if model.is_some() { damage.share() } else { 1.0 };
     let guide = if clean.iter().any(Option::is_some) { Some(Guide::of(&luma, run)?) } else { None };
