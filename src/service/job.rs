@@ -90,19 +90,18 @@ impl Inner {
             tracing::error!(attempts = lease.attempt - 1, "given up: no attempt came to an end");
             return failed(lease, &Problem::internal());
         }
-        let leases = lease.fence.0.try_into().unwrap_or(u32::MAX);
+        let failures = lease.failures.saturating_add(1);
         match self.result_of(lease).await {
             Ok(outcome) => outcome,
             Err(Trouble::Cancelled) => Outcome::Again { at: self.now(), counts: false },
-            // Attempts that count are those of which nobody heard the end.
-            Err(Trouble::Passing(problem)) if leases < self.settings.attempts => {
-                tracing::info!(leases, status = problem.status, "to be tried again");
-                Outcome::Again { at: self.now() + backoff(leases), counts: false }
+            Err(Trouble::Passing(problem)) if failures < self.settings.attempts => {
+                tracing::info!(failures, status = problem.status, "to be tried again");
+                Outcome::Again { at: self.now() + backoff(failures), counts: true }
             }
             // A full disk is no fault of the request, which waits until its host has mended it, unless nobody would keep its
             // record any longer.
             Err(Trouble::Own) if self.now().since(lease.accepted) < self.settings.record_life => {
-                Outcome::Again { at: self.now() + backoff(leases), counts: false }
+                Outcome::Again { at: self.now() + self.settings.lease, counts: false }
             }
             Err(Trouble::Own) => failed(lease, &Problem::internal()),
             Err(Trouble::Passing(problem) | Trouble::Failed(problem)) => failed(lease, &problem),
@@ -218,9 +217,9 @@ fn media_type(made: &engine::Outcome) -> &'static str {
     sniff(&made.bytes).map_or("application/octet-stream", Format::media_type)
 }
 
-/// Time to wait after an attempt: 2 s, 8 s, 32 s, and 128 s from then on.
-const fn backoff(attempt: u32) -> Duration {
-    Duration::from_secs(1 << (2 * if attempt > 4 { 4 } else { attempt }) >> 1)
+/// Time to wait after so many failures: 2 s, 8 s, 32 s, and 128 s from then on.
+const fn backoff(failures: u32) -> Duration {
+    Duration::from_secs(1 << (2 * if failures > 4 { 4 } else { failures }) >> 1)
 }
 
 #[cfg(test)]
@@ -229,6 +228,6 @@ mod tests {
 
     #[test]
     fn attempts_are_spaced_fourfold() {
-        assert_eq!([1, 2, 3, 4, 9].map(|attempt| backoff(attempt).as_secs()), [2, 8, 32, 128, 128]);
+        assert_eq!([1, 2, 3, 4, 9].map(|failures| backoff(failures).as_secs()), [2, 8, 32, 128, 128]);
     }
 }

@@ -34,12 +34,14 @@ const LEASE: &str = "UPDATE job SET state = 2, due = ?2, since = ?3, fence = fen
     WHERE number = (
         SELECT number FROM job INDEXED BY job_ready WHERE state = 0 AND account = ?1 ORDER BY number LIMIT 1
     )
-    RETURNING id, fence, attempts, sealed, source_bytes, accepted";
+    RETURNING id, fence, attempts, failures, sealed, source_bytes, accepted";
 const TURNS: &str = "UPDATE tally SET turns = turns + 1 RETURNING turns";
 const PROLONG: &str = "UPDATE job SET state = 2, due = ?3, since = ?4
     WHERE id = ?1 AND fence = ?2 AND since IS NOT NULL";
 const FIND_LEASE: &str = "SELECT number, account, cost, month, since IS NOT NULL FROM job WHERE id = ?1 AND fence = ?2";
-const AGAIN: &str = "UPDATE job SET state = 1, due = ?2, since = NULL, attempts = attempts - ?3 WHERE number = ?1";
+const AGAIN: &str =
+    "UPDATE job SET state = 1, due = ?2, since = NULL, attempts = attempts - 1, failures = failures + ?3
+    WHERE number = ?1";
 const FINISH: &str = "UPDATE job SET state = 3, since = NULL, sealed = NULL, settled = ?2, status = ?3, body = ?4
     WHERE number = ?1";
 const BEGIN_HOOK: &str = "UPDATE hook SET state = 1, due = min(?2 + delay, 9223372036854775807) WHERE job = ?1";
@@ -152,9 +154,10 @@ fn claim(connection: &Connection, lease: Duration, now: Timestamp) -> rusqlite::
             account: AccountId(account),
             fence: Fence(count(row, 1)?),
             attempt: row.get(2)?,
-            sealed: row.get(3)?,
-            source_bytes: row.get::<_, Option<Count>>(4)?.map(|Count(bytes)| bytes),
-            accepted: moment(row, 5)?,
+            failures: row.get(3)?,
+            sealed: row.get(4)?,
+            source_bytes: row.get::<_, Option<Count>>(5)?.map(|Count(bytes)| bytes),
+            accepted: moment(row, 6)?,
         })
     };
     let values = (Id(account), Moment(now + lease), Moment(now));
@@ -209,7 +212,7 @@ fn settle(
         Outcome::Completed { body, image } => (200, body, image),
         Outcome::Failed { status, body } => (status, body, None),
         Outcome::Again { at, counts } => {
-            connection.prepare_cached(AGAIN)?.execute((found.number, Moment(at), !counts))?;
+            connection.prepare_cached(AGAIN)?.execute((found.number, Moment(at), counts))?;
             return Ok(Held::Yes);
         }
     };

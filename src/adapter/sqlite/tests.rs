@@ -8,6 +8,7 @@ use std::{
         atomic::{AtomicU32, Ordering},
         mpsc,
     },
+    time::Duration,
 };
 
 use tokio::{runtime::Builder, task::JoinSet};
@@ -18,12 +19,13 @@ use crate::{
     clock::Timestamp,
     port::{
         Accounts, Jobs,
-        ledger::{Accepted, AccountId, Capacity, JobId, NewAccount, NewJob, SealedSecrets},
+        ledger::{Accepted, AccountId, Capacity, Held, JobId, NewAccount, NewJob, Outcome, SealedSecrets},
     },
 };
 
 const NOW: Timestamp = Timestamp::from_millis(1_794_657_600_000);
 const ROOM: Capacity = Capacity { jobs: u64::MAX, source_bytes: u64::MAX };
+const LEASE: Duration = Duration::from_secs(30);
 const ACCOUNT: AccountId = AccountId(Uuid::from_u128(1));
 
 /// A ledger with one account, in a folder that is removed with it.
@@ -215,6 +217,33 @@ fn a_file_that_cannot_be_written_is_said() {
         assert!(failure.may_pass);
         assert_eq!(failure.message, "the service's storage cannot be written");
         assert!(!fixture.is_there(1).await, "what is there can still be read");
+    });
+}
+
+#[test]
+fn a_ledger_of_the_first_schema_opens_and_its_jobs_have_not_failed() {
+    run_test(async {
+        let mut fixture = Fixture::new().await;
+        fixture.ledger = None;
+        let path = fixture.folder.join("old");
+        let old = Connection::open(&path).unwrap();
+        old.execute_batch(include_str!("schema/1.sql")).unwrap();
+        old.pragma_update(None, "application_id", 0x6c70_646c).unwrap();
+        old.pragma_update(None, "user_version", 1).unwrap();
+        let (account, id) = (ACCOUNT.0.as_bytes(), Uuid::from_u128(7));
+        let opened = "INSERT INTO account (id, name, plan, total, month, secret) VALUES (?1, 'a', 'pro', 9, 0, x'')";
+        old.execute(opened, [account]).unwrap();
+        let accepted = "INSERT INTO job (id, account, accepted, cost, month, sealed, fence, attempts)
+            VALUES (?1, ?2, 5, 1, 0, x'01', 3, 1)";
+        old.execute(accepted, [id.as_bytes(), account]).unwrap();
+        drop(old);
+        for _ in 0..2 {
+            let ledger = SqliteLedger::open(&path).unwrap();
+            let [lease] = ledger.claim(9, LEASE, NOW).await.unwrap().try_into().unwrap();
+            assert_eq!((lease.id, lease.attempt, lease.failures), (JobId(id), 2, 0));
+            let again = Outcome::Again { at: NOW, counts: false };
+            assert_eq!(ledger.settle(lease.id, lease.fence, again, NOW).await.unwrap(), Held::Yes);
+        }
     });
 }
 

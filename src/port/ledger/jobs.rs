@@ -81,6 +81,8 @@ pub struct JobLease {
     pub fence: Fence,
     /// Leases so far without those that were handed back, this one included: 1 at first.
     pub attempt: u32,
+    /// How often it was handed back as [counted](Outcome::Again).
+    pub failures: u32,
     /// The request, sealed.
     pub sealed: Vec<u8>,
     /// Bytes of its uploaded source.
@@ -110,7 +112,8 @@ pub enum Outcome {
     Again {
         /// Not before then.
         at: Timestamp,
-        /// Whether this lease counts as an attempt; one that is handed back at shutdown does not.
+        /// Whether this counts as a [failure](JobLease::failures) of the client's side; what the service itself could not
+        /// do does not. No attempt is counted either way.
         counts: bool,
     },
 }

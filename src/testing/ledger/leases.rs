@@ -18,6 +18,7 @@ pub(super) const FACTS: &[Fact<dyn Ledger>] = facts![
     prolonging_answers_in_order,
     a_job_to_be_tried_again_waits_until_then,
     handing_back_is_no_attempt,
+    what_is_handed_back_as_counted_is_counted_and_no_attempt,
     ending_a_lease_twice_changes_nothing,
     an_ended_lease_cannot_be_prolonged,
     leases_end_when_the_clock_jumps_back,
@@ -36,6 +37,7 @@ async fn a_lease_holds_what_was_accepted(ledger: Arc<dyn Ledger>) -> Result<()> 
         account: job.account,
         fence,
         attempt: 1,
+        failures: 0,
         sealed: job.sealed,
         source_bytes: Some(1234),
         accepted: NOW,
@@ -173,7 +175,7 @@ async fn a_job_to_be_tried_again_waits_until_then(ledger: Arc<dyn Ledger>) -> Re
     assert_eq!(ledger.prolong(&[(job_id(2), Fence(1))], seconds(1000), NOW).await?, [Held::Yes]);
     assert_eq!(lease_all(&*ledger, at - Duration::from_millis(1)).await?, []);
     let second = lease(&*ledger, at).await?;
-    assert_eq!((second.id, second.attempt, second.accepted), (job_id(1), 2, NOW));
+    assert_eq!((second.id, second.attempt, second.accepted), (job_id(1), 1, NOW));
     assert!(second.fence > first.fence);
     Ok(())
 }
@@ -189,6 +191,20 @@ async fn handing_back_is_no_attempt(ledger: Arc<dyn Ledger>) -> Result<()> {
         fence = leased.fence;
         ledger.settle(leased.id, leased.fence, Outcome::Again { at: NOW, counts: false }, NOW).await?;
     }
+    Ok(())
+}
+
+async fn what_is_handed_back_as_counted_is_counted_and_no_attempt(ledger: Arc<dyn Ledger>) -> Result<()> {
+    open(&*ledger, 1).await?;
+    accept_all(&*ledger, 1, [1]).await?;
+    for (counts, failures) in [(false, 0), (true, 0), (false, 1), (true, 1), (true, 2)] {
+        let leased = lease(&*ledger, NOW).await?;
+        assert_eq!((leased.attempt, leased.failures), (1, failures));
+        ledger.settle(leased.id, leased.fence, Outcome::Again { at: NOW, counts }, NOW).await?;
+    }
+    let left_behind = lease(&*ledger, NOW).await?;
+    let taken_up = lease(&*ledger, NOW + LEASE).await?;
+    assert_eq!([left_behind, taken_up].map(|lease| (lease.attempt, lease.failures)), [(1, 3), (2, 3)]);
     Ok(())
 }
 

@@ -34,6 +34,7 @@ pub(super) struct Job {
     accepted: Timestamp,
     due: Timestamp,
     attempts: u32,
+    failures: u32,
     pub(super) lease: Lease,
     pub(super) end: Option<End>,
     pub(super) delivery: Option<Post>,
@@ -174,7 +175,7 @@ impl Model {
         }
         let due = Timestamp::default();
         let lease = Lease::default();
-        self.jobs.push(Job { new, accepted: now, due, attempts: 0, lease, end: None, delivery: None });
+        self.jobs.push(Job { new, accepted: now, due, attempts: 0, failures: 0, lease, end: None, delivery: None });
         Ok(Accepted::Now)
     }
 
@@ -201,6 +202,7 @@ impl Model {
                 account: job.new.account,
                 fence: lease.fence,
                 attempt: job.attempts,
+                failures: job.failures,
                 sealed: job.new.sealed.clone(),
                 source_bytes: job.new.source_bytes,
                 accepted: job.accepted,
@@ -233,7 +235,8 @@ impl Model {
             Outcome::Failed { status, body } => (status, body, None),
             Outcome::Again { at, counts } => {
                 job.due = at;
-                job.attempts -= u32::from(!counts);
+                job.attempts -= 1;
+                job.failures += u32::from(counts);
                 return Held::Yes;
             }
         };

@@ -29,6 +29,7 @@ pub(super) struct Job {
     due: Timestamp,
     leases: Leases,
     attempts: u32,
+    failures: u32,
     pub(super) end: Option<End>,
     pub(super) hook: Option<Hook>,
 }
@@ -49,6 +50,7 @@ impl Job {
             account: self.account,
             fence: self.leases.give(lease, now),
             attempt: self.attempts,
+            failures: self.failures,
             sealed: self.sealed.clone(),
             source_bytes: self.source_bytes,
             accepted: self.accepted,
@@ -126,6 +128,7 @@ impl Jobs for MemoryLedger {
             due: Timestamp::default(),
             leases: Leases::default(),
             attempts: 0,
+            failures: 0,
             end: None,
             hook: job.hook.map(Hook::new),
         };
@@ -162,7 +165,8 @@ impl Jobs for MemoryLedger {
             Outcome::Failed { status, body } => (status, body, None),
             Outcome::Again { at, counts } => {
                 job.due = at;
-                job.attempts -= u32::from(!counts);
+                job.attempts -= 1;
+                job.failures += u32::from(counts);
                 return Ok(Held::Yes);
             }
         };
