@@ -61,7 +61,6 @@ fn run() -> Result<()> {
 fn settings(options: &Options, public_url: String) -> Settings {
     let mut settings = Settings::new(public_url);
     settings.workers = options.workers.unwrap_or(settings.workers);
-    settings.in_hand = 4 * settings.workers;
     settings.capacity.jobs = options.queue.unwrap_or(settings.capacity.jobs);
     settings.rate_limit = options.rate.unwrap_or(settings.rate_limit);
     settings

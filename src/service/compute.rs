@@ -35,7 +35,7 @@ pub(super) enum Ended {
 
 impl Compute {
     pub(super) fn new(engine: Arc<Engine>, settings: &Settings) -> Self {
-        let permits = Arc::new(Semaphore::new(settings.workers.max(1)));
+        let permits = Arc::new(Semaphore::new(settings.workers));
         Self { engine, permits, time: settings.processing, network_time: settings.network_processing }
     }
 

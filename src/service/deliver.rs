@@ -14,7 +14,7 @@ use super::{
     admin::webhook_place,
     seal::{place, random},
     webhook::{Next, SigningSecret, after, sign},
-    worker::until_closed,
+    worker::{free_hands, until_closed},
 };
 use crate::{
     clock::Timestamp,
@@ -74,31 +74,13 @@ impl Breaker {
 impl Inner {
     /// Delivers what is due.
     pub(super) async fn notifications(self: Arc<Self>) {
-        let hands = Arc::new(Semaphore::new(self.settings.notifications.max(1)));
+        let hands = Arc::new(Semaphore::new(self.settings.notifications));
         let mut work = JoinSet::new();
-        // The semaphore is never closed.
-        while let Ok(first) = Arc::clone(&hands).acquire_owned().await {
-            let more = std::iter::from_fn(|| Arc::clone(&hands).try_acquire_owned().ok());
-            let free: Vec<_> = std::iter::once(first).chain(more).collect();
-            let per_lane = self.settings.notifications_per_host;
-            let leases = self.ports.ledger.claim_hooks(free.len(), per_lane, LEASE, self.now()).await;
-            let leases = leases.unwrap_or_else(|failure| {
-                tracing::error!(error = &failure as &dyn std::error::Error, "no notifications could be leased");
-                Vec::new()
-            });
-            let idle = leases.is_empty();
-            for (lease, hand) in leases.into_iter().zip(free) {
-                let span = tracing::info_span!("notification", id = %lease.job, failures = lease.failures);
-                let inner = Arc::clone(&self);
-                let delivery = async move {
-                    inner.deliver(lease).await;
-                    drop(hand);
-                };
-                work.spawn(delivery.instrument(span));
-            }
+        loop {
+            let taken = self.fallen.turn("notifications", self.take_hooks(&hands, &mut work)).await.unwrap_or(0);
             while work.try_join_next().is_some() {}
             let next = async {
-                if idle {
+                if taken == 0 {
                     tokio::select! { () = self.told.notified() => {}, () = sleep(self.settings.poll) => {} }
                 }
             };
@@ -108,6 +90,28 @@ impl Inner {
         }
         // Each is over within seconds.
         while work.join_next().await.is_some() {}
+    }
+
+    /// Begins as many deliveries as there are free hands, waiting for the first; answers how many.
+    async fn take_hooks(self: &Arc<Self>, hands: &Arc<Semaphore>, work: &mut JoinSet<()>) -> usize {
+        let free = free_hands(hands).await;
+        let per_lane = self.settings.notifications_per_host;
+        let leases = self.ports.ledger.claim_hooks(free.len(), per_lane, LEASE, self.now()).await;
+        let leases = leases.unwrap_or_else(|failure| {
+            tracing::error!(error = &failure as &dyn std::error::Error, "no notifications could be leased");
+            Vec::new()
+        });
+        let taken = leases.len();
+        for (lease, hand) in leases.into_iter().zip(free) {
+            let span = tracing::info_span!("notification", id = %lease.job, failures = lease.failures);
+            let inner = Arc::clone(self);
+            let delivery = async move {
+                inner.deliver(lease).await;
+                drop(hand);
+            };
+            work.spawn(delivery.instrument(span));
+        }
+        taken
     }
 
     async fn deliver(&self, lease: HookLease) {

@@ -9,7 +9,8 @@ use crate::port::{self, ledger::Load};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Health {
-    /// Whether requests are taken: the ledger answers, and the service is not shutting down.
+    /// Whether requests are taken and done: the ledger answers, no loop of the service has just ended in a panic of a port,
+    /// and the service is not shutting down.
     pub ready: bool,
     /// Jobs that wait.
     pub waiting: u64,
@@ -27,7 +28,7 @@ impl Service {
     /// How the service fares, now.
     pub async fn health(&self) -> Health {
         match self.0.measure().await {
-            Ok(load) => Health { ready: self.0.is_open(), ..self.0.health(load) },
+            Ok(load) => Health { ready: self.0.is_open() && self.0.fallen.is_empty(), ..self.0.health(load) },
             Err(_) => self.0.health(Load::default()),
         }
     }

@@ -78,6 +78,7 @@ struct Inner {
     gate: gate::Gate,
     compute: compute::Compute,
     in_hand: worker::InHand,
+    fallen: worker::Fallen,
     /// The turn of a job that a process may have died of.
     suspects: Arc<Semaphore>,
     breaker: deliver::Breaker,
@@ -103,11 +104,12 @@ impl Service {
         settings: Settings,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        let engine = Arc::new(engine);
+        let (engine, settings) = (Arc::new(engine), settings.bounded());
         Self(Arc::new(Inner {
             gate: gate::Gate::new(settings.rate_limit, settings.rate_window),
             compute: compute::Compute::new(Arc::clone(&engine), &settings),
             in_hand: worker::InHand::default(),
+            fallen: worker::Fallen::default(),
             suspects: Arc::new(Semaphore::new(1)),
             breaker: deliver::Breaker::default(),
             uploads: Semaphore::new(settings.uploads),

@@ -2,12 +2,24 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
+use tokio::sync::Semaphore;
+
 use crate::{port::ledger::Capacity, request::Request};
 
 /// What a completed request costs, in credits. Asked once, when a request is accepted.
 pub type Price = Arc<dyn Fn(&Request) -> u64 + Send + Sync>;
 
+/// The shortest and the longest time that a loop pauses, or that a lease lasts. A ledger counts in milliseconds.
+const TIMES: (Duration, Duration) = (Duration::from_millis(3), Duration::from_secs(365 * 24 * 60 * 60));
+
 /// What a host decides. The defaults are those of the reference service.
+///
+/// A number of things at a time, or of attempts, is 1 at least: 0 is taken for 1. `usize::MAX` is no limit. [`lease`],
+/// [`poll`] and [`sweep`] are taken for 3 ms where they are shorter, and for a year where they are longer.
+///
+/// [`lease`]: Self::lease
+/// [`poll`]: Self::poll
+/// [`sweep`]: Self::sweep
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Settings {
@@ -16,9 +28,9 @@ pub struct Settings {
     pub public_url: String,
     /// Pictures worked on at a time; one for each core of the machine.
     pub workers: usize,
-    /// Jobs in hand at a time, those that fetch or store included; four for each worker. Each may hold a source of
-    /// [`Limits::source_bytes`](crate::Limits::source_bytes) in memory.
-    pub in_hand: usize,
+    /// Jobs in hand at a time, those that fetch or store included; `None` for four for each worker. Each may hold a source
+    /// of [`Limits::source_bytes`](crate::Limits::source_bytes) in memory.
+    pub in_hand: Option<usize>,
     /// How much may wait: 10,000 requests, and 10 GiB of uploaded sources.
     pub capacity: Capacity,
     /// Uploads received at a time; 256.
@@ -64,7 +76,7 @@ impl Settings {
         Self {
             public_url: url.trim_end_matches('/').to_owned(),
             workers: cores,
-            in_hand: 4 * cores,
+            in_hand: None,
             capacity: Capacity { jobs: 10_000, source_bytes: 10 << 30 },
             uploads: 256,
             receiving: Duration::from_secs(5 * 60),
@@ -84,6 +96,26 @@ impl Settings {
             price: Arc::new(|_| 1),
         }
     }
+
+    /// The same where every number is one that a service can work with.
+    #[must_use]
+    pub(super) fn bounded(mut self) -> Self {
+        let at_a_time =
+            [&mut self.workers, &mut self.uploads, &mut self.notifications, &mut self.notifications_per_host];
+        for number in at_a_time.into_iter().chain(&mut self.in_hand) {
+            *number = (*number).clamp(1, Semaphore::MAX_PERMITS);
+        }
+        self.attempts = self.attempts.max(1);
+        for time in [&mut self.lease, &mut self.poll, &mut self.sweep] {
+            *time = (*time).clamp(TIMES.0, TIMES.1);
+        }
+        self
+    }
+
+    /// Jobs in hand at a time.
+    pub(super) fn hands(&self) -> usize {
+        self.in_hand.unwrap_or(self.workers.saturating_mul(4)).min(Semaphore::MAX_PERMITS)
+    }
 }
 
 impl fmt::Debug for Settings {
@@ -93,5 +125,18 @@ impl fmt::Debug for Settings {
             .field("workers", &self.workers)
             .field("capacity", &self.capacity)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_in_hand_are_four_for_each_worker_unless_it_is_said() {
+        for (workers, in_hand, hands) in [(2, None, 8), (0, None, 4), (2, Some(3), 3), (2, Some(0), 1)] {
+            let settings = Settings { workers, in_hand, ..Settings::new("https://images.test") };
+            assert_eq!(settings.bounded().hands(), hands);
+        }
     }
 }

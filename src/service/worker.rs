@@ -1,8 +1,11 @@
 //! Jobs and notifications leased, worked on and settled, for as long as the service runs.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
     sync::{Arc, Mutex, PoisonError},
+    task::Poll,
     time::Duration,
 };
 
@@ -74,6 +77,37 @@ impl Drop for Hand<'_> {
     }
 }
 
+/// The loops whose last turn ended in a panic of one of the host's ports.
+#[derive(Debug, Default)]
+pub(super) struct Fallen(Mutex<BTreeSet<&'static str>>);
+
+impl Fallen {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    /// Does one turn of a loop; `None` if it panics, after which the loop goes on.
+    pub(super) async fn turn<T>(&self, name: &'static str, turn: impl Future<Output = T>) -> Option<T> {
+        let mut turn = pin!(turn);
+        let done = std::future::poll_fn(|context| {
+            // A turn that panicked is not polled again, and what it shared is behind locks.
+            match catch_unwind(AssertUnwindSafe(|| turn.as_mut().poll(context))) {
+                Ok(poll) => poll.map(Some),
+                Err(_) => Poll::Ready(None),
+            }
+        });
+        let done = done.await;
+        let mut fallen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if done.is_some() {
+            fallen.remove(name);
+        } else {
+            fallen.insert(name);
+            tracing::error!(name, "a loop panicked, and begins again");
+        }
+        done
+    }
+}
+
 impl Service {
     /// Begins to work on what is accepted, here and by other processes that share the ledger. Needs a tokio runtime with
     /// timers.
@@ -108,11 +142,11 @@ impl Inner {
 
     /// Leases jobs while there are hands for them.
     async fn jobs(self: Arc<Self>) {
-        let hands = Arc::new(Semaphore::new(self.settings.in_hand.max(1)));
+        let hands = Arc::new(Semaphore::new(self.settings.hands()));
         let mut phase = self.phase.subscribe();
         let mut work = JoinSet::new();
         while self.is_open() {
-            let taken = self.take_jobs(&hands, &mut work).await;
+            let taken = self.fallen.turn("jobs", self.take_jobs(&hands, &mut work)).await.unwrap_or(0);
             while work.try_join_next().is_some() {}
             if taken == 0 {
                 tokio::select! {
@@ -128,10 +162,7 @@ impl Inner {
 
     /// Begins as many jobs as there are free hands, waiting for the first; answers how many.
     async fn take_jobs(self: &Arc<Self>, hands: &Arc<Semaphore>, work: &mut JoinSet<()>) -> usize {
-        // The semaphore is never closed.
-        let Ok(first) = Arc::clone(hands).acquire_owned().await else { return 0 };
-        let more = std::iter::from_fn(|| Arc::clone(hands).try_acquire_owned().ok());
-        let free: Vec<OwnedSemaphorePermit> = std::iter::once(first).chain(more).collect();
+        let free = free_hands(hands).await;
         if !self.is_open() {
             return 0;
         }
@@ -221,17 +252,21 @@ impl Inner {
         let mut ticks = interval(self.settings.lease / 3);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while until_closed(&self.phase, ticks.tick()).await {
-            let held = self.in_hand.leases();
-            if held.is_empty() {
-                continue;
+            self.fallen.turn("heartbeats", self.prolong()).await;
+        }
+    }
+
+    async fn prolong(&self) {
+        let held = self.in_hand.leases();
+        if held.is_empty() {
+            return;
+        }
+        match self.ports.ledger.prolong(&held, self.settings.lease, self.now()).await {
+            Ok(answers) => {
+                let lost = held.iter().zip(answers).filter(|(_, answer)| *answer == Held::Lost);
+                lost.for_each(|(lease, _)| self.in_hand.lost(*lease));
             }
-            match self.ports.ledger.prolong(&held, self.settings.lease, self.now()).await {
-                Ok(answers) => {
-                    let lost = held.iter().zip(answers).filter(|(_, answer)| *answer == Held::Lost);
-                    lost.for_each(|(lease, _)| self.in_hand.lost(*lease));
-                }
-                Err(failure) => tracing::error!(error = &failure as &dyn std::error::Error, "leases not prolonged"),
-            }
+            Err(failure) => tracing::error!(error = &failure as &dyn std::error::Error, "leases not prolonged"),
         }
     }
 
@@ -241,7 +276,7 @@ impl Inner {
         let mut ticks = interval(self.settings.sweep);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while until_closed(&self.phase, ticks.tick()).await {
-            if let Err(failure) = self.sweep(MAX).await {
+            if let Some(Err(failure)) = self.fallen.turn("sweeps", self.sweep(MAX)).await {
                 tracing::error!(error = &failure as &dyn std::error::Error, "not swept");
             }
         }
@@ -266,6 +301,15 @@ impl Inner {
             tracing::warn!(error = &failure as &dyn std::error::Error, %blob, "left for a sweep");
         }
     }
+}
+
+/// The hands that are free, waiting for the first; as many as one claim may ask for.
+pub(super) async fn free_hands(hands: &Arc<Semaphore>) -> Vec<OwnedSemaphorePermit> {
+    const AT_ONCE: usize = 256;
+    // The semaphore is never closed.
+    let first = Arc::clone(hands).acquire_owned().await.ok();
+    let more = std::iter::from_fn(|| Arc::clone(hands).try_acquire_owned().ok());
+    first.into_iter().chain(more).take(AT_ONCE).collect()
 }
 
 /// Waits for `next`; `false` if the service closes before.

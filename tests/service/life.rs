@@ -8,7 +8,7 @@ use lapidary::{
     adapter::memory::{MemoryBlobs, Served},
     port::{
         Accounts, BlobKey, BlobWriter, Blobs, Credentials, Face, Fetch, Fetched, Fetcher, Jobs, OpenBlob, Result,
-        ledger::JobId,
+        ledger::{Held, JobId, Outcome},
     },
     request::{Provider, Url},
     service::{Call, Keyring, Service, Settings},
@@ -100,6 +100,27 @@ async fn a_source_that_is_down_is_asked_again_and_may_come_back() {
     host.settle().await;
     let answer = host.result(&never).await;
     assert_eq!((answer.status, answer.message().contains("503")), (422, true), "{answer:?}");
+    finish(running).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_that_was_handed_back_often_keeps_its_retries() {
+    let host = Host::new().await;
+    let url = Url::from("https://example.com/a.png");
+    host.fetcher.serve(&url, Served::Down);
+    let id = host.fetch(r#"{"url":"https://example.com/a.png"}"#).await.id();
+    for _ in 0..10 {
+        let [lease] = host.ledger.claim(1, LEASE, host.clock.now()).await.unwrap().try_into().unwrap();
+        let again = Outcome::Again { at: host.clock.now(), counts: false };
+        assert_eq!(host.ledger.settle(lease.id, lease.fence, again, host.clock.now()).await.unwrap(), Held::Yes);
+    }
+    let running = host.service.start();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(host.result(&id).await.status, 202);
+    host.fetcher.serve(&url, Served::Body(picture()));
+    host.clock.advance(Duration::from_secs(2));
+    host.settle().await;
+    assert_eq!(host.result(&id).await.status, 200);
     finish(running).await;
 }
 
@@ -263,7 +284,7 @@ async fn nobody_uses_anothers_connector() {
 
 /// Never answers.
 #[derive(Debug)]
-struct Silent;
+pub struct Silent;
 
 #[async_trait]
 impl Fetcher for Silent {
@@ -322,4 +343,28 @@ async fn secrets_are_sealed_wiped_and_never_printed() {
     host.clock.advance(LEASE);
     host.work().await;
     assert!(!contains(&host.result(&answer.id()).await.bytes));
+}
+
+#[tokio::test(start_paused = true)]
+async fn settings_without_bounds_and_settings_of_0_make_a_service_that_works() {
+    let without_bounds = |settings: &mut Settings| {
+        (settings.workers, settings.in_hand) = (usize::MAX, Some(usize::MAX));
+        (settings.uploads, settings.attempts) = (usize::MAX, u32::MAX);
+        (settings.notifications, settings.notifications_per_host) = (usize::MAX, usize::MAX);
+        (settings.lease, settings.poll, settings.sweep) = (Duration::MAX, Duration::MAX, Duration::MAX);
+    };
+    let of_0 = |settings: &mut Settings| {
+        (settings.workers, settings.in_hand) = (0, Some(0));
+        (settings.uploads, settings.attempts) = (0, 0);
+        (settings.notifications, settings.notifications_per_host) = (0, 0);
+        (settings.lease, settings.poll, settings.sweep) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
+    };
+    for change in [&without_bounds as &dyn Fn(&mut Settings), &of_0] {
+        let host = Host::with(change, 10).await;
+        let parts: [(&str, &[u8]); 2] =
+            [(FILE, &picture()), (crate::fixture::DATA, br#"{"webhook":{"url":"https://example.org/"}}"#)];
+        let id = host.upload(&parts).await.id();
+        host.work().await;
+        assert_eq!(host.result(&id).await.status, 200);
+    }
 }

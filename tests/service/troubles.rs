@@ -13,7 +13,7 @@ use lapidary::{
     Timestamp,
     adapter::memory::{MemoryBlobs, MemoryLedger, Served},
     port::{
-        Accounts, BlobKey, Blobs, Credentials, Failure, Jobs, Outbox, Result,
+        Accounts, BlobKey, Blobs, Credentials, Failure, Jobs, Outbox, Ports, Result,
         ledger::{
             Accepted, Account, AccountId, Capacity, ConnectorView, Delivery, Fence, Held, HookLease, HookOutcome,
             Image, JobId, JobLease, JobView, KeyHolder, KeyMac, Link, Load, NewAccount, NewJob, Outcome, RateGrant,
@@ -24,11 +24,25 @@ use lapidary::{
     service::Keyring,
 };
 
-use crate::fixture::{DATA, FILE, Host, finish, picture};
+use crate::{
+    fixture::{DATA, FILE, Host, finish, picture},
+    life::Silent,
+};
 
-/// Fails to find connectors so many times.
+/// Fails in one method so many times, or panics there.
 #[derive(Debug)]
-struct Failing(Arc<MemoryLedger>, AtomicUsize);
+struct Failing {
+    ledger: Arc<MemoryLedger>,
+    method: &'static str,
+    times: AtomicUsize,
+    panics: bool,
+}
+
+impl Failing {
+    fn in_method(method: &'static str, times: usize, panics: bool, host: &Host) -> Arc<Self> {
+        Arc::new(Self { ledger: host.ledger.clone(), method, times: AtomicUsize::new(times), panics })
+    }
+}
 
 macro_rules! handed_on {
     ($port:ident { $($name:ident($($argument:ident: $kind:ty),*) -> $answer:ty;)* }) => {
@@ -36,12 +50,13 @@ macro_rules! handed_on {
         impl $port for Failing {
             $(async fn $name(&self, $($argument: $kind),*) -> $answer {
                 let one_less = |left: usize| left.checked_sub(1);
-                if stringify!($name) == "connector"
-                    && self.1.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok()
+                if stringify!($name) == self.method
+                    && self.times.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok()
                 {
+                    assert!(!self.panics, "{} panics", self.method);
                     return Err(Failure::passing("the ledger is busy"));
                 }
-                self.0.$name($($argument),*).await
+                self.ledger.$name($($argument),*).await
             })*
         }
     };
@@ -103,7 +118,7 @@ async fn a_job_outlasts_a_ledger_that_does_not_find_its_connector() {
     host.service.admin().put_connector(host.account, "mine", &credentials).await.unwrap();
     let data = br#"{"store":{"id":"mine","bucket":"bucket","region":"eu-west-1"}}"#;
     let id = host.upload(&[(FILE, &picture()), (DATA, data)]).await.id();
-    let failing = Arc::new(Failing(host.ledger.clone(), AtomicUsize::new(1)));
+    let failing = Failing::in_method("connector", 1, false, &host);
     let host = host.again(|ports| ports.ledger = failing, keyring());
     let running = host.service.start();
     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -159,4 +174,24 @@ async fn a_job_that_waits_as_long_as_records_are_kept_fails_by_the_services_faul
     host.settle().await;
     assert_eq!(host.result(&id).await.status, 500);
     finish(running).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loop_whose_ledger_panics_goes_on_and_the_service_is_not_ready_until_then() {
+    for (method, pause) in [("claim", 1), ("claim_hooks", 1), ("prolong", 11), ("sweep", 31), ("load", 31)] {
+        let host = Host::new().await;
+        assert_eq!(host.fetch(r#"{"url":"https://example.com/a.png"}"#).await.status, 202);
+        let panicking = Failing::in_method(method, 1, true, &host);
+        let change = |ports: &mut Ports| (ports.ledger, ports.fetcher) = (panicking.clone(), Arc::new(Silent));
+        let host = host.again(change, keyring());
+        let running = host.service.start();
+        while panicking.times.load(Ordering::SeqCst) > 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        assert!(!host.service.health().await.ready, "{method}");
+        tokio::time::sleep(Duration::from_secs(pause)).await;
+        let health = host.service.health().await;
+        assert_eq!((health.ready, health.processing), (true, 1), "{method}");
+        drop(running);
+    }
 }
