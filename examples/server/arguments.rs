@@ -25,7 +25,7 @@ Usage: server [OPTIONS]                          serves
 
   --data DIR         ledger, images, keys, certificate [default: lapidary-data]
   --listen ADDR      address and port; port 0 takes a free one [default: 127.0.0.1:8443]
-  --public-url URL   how clients reach it [default: https:// and the address]
+  --public-url URL   how clients reach it [default: https:// and the address, if that is one to reach]
   --cert FILE        certificate chain in PEM, with --key; else one is made for localhost
   --key FILE         its private key in PEM
   --behind-proxy     takes plain HTTP from a proxy that says X-Forwarded-Proto: https; listen where only it can connect
@@ -134,10 +134,39 @@ pub(crate) fn read(arguments: impl IntoIterator<Item = String>) -> Result<(Comma
         (None, None) => None,
         _ => bail!("--cert and --key go together"),
     };
-    Ok((if words.is_empty() { Command::Serve } else { Command::Administer(words) }, options))
+    if !words.is_empty() {
+        return Ok((Command::Administer(words), options));
+    }
+    if options.public_url.is_none() && (options.behind_proxy || options.listen.ip().is_unspecified()) {
+        bail!("--public-url must say how clients reach the server, since the address that it listens at does not");
+    }
+    Ok((Command::Serve, options))
 }
 
 fn number<T: TryFrom<u64>>(option: &str, text: String) -> Result<T> {
     let number = text.parse::<u64>().ok().filter(|number| *number > 0).and_then(|number| number.try_into().ok());
     number.with_context(|| format!("{option} needs a number from 1"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_public_url_is_needed_where_the_address_is_none_to_reach() {
+        for (line, served) in [
+            ("", true),
+            ("--listen 127.0.0.1:0", true),
+            ("--listen 0.0.0.0:8443", false),
+            ("--listen [::]:8443", false),
+            ("--behind-proxy", false),
+            ("--listen 0.0.0.0:8443 --public-url https://images.test", true),
+            ("--behind-proxy --public-url https://images.test", true),
+            ("--behind-proxy account list", true),
+        ] {
+            let read = read(line.split_whitespace().map(str::to_owned));
+            assert!(read.as_ref().is_ok() == served, "{line}");
+            assert!(read.err().is_none_or(|refused| refused.to_string().contains("--public-url")), "{line}");
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! The data folder: ledger, blobs, the keys that seal, the certificate.
 
 use std::{
-    fs::{self, OpenOptions},
-    io::Write,
+    fs::{self, File, OpenOptions},
+    io::{self, ErrorKind, Write},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -14,6 +14,9 @@ use lapidary::{
     port::{Fetcher, Notifier, Ports, Storage},
     service::{Keyring, Service, Settings},
 };
+
+/// The ledger's file.
+const LEDGER: &str = "ledger.sqlite";
 
 /// A folder that is this server's alone.
 #[derive(Debug, Clone)]
@@ -32,25 +35,35 @@ impl Data {
 
     /// The service on this folder.
     pub(crate) fn service(&self, settings: Settings, world: World) -> Result<Service> {
+        // Before the ledger is made, whose presence tells that there must be keys.
+        let keyring = self.keyring()?;
         let ports = Ports {
-            ledger: Arc::new(SqliteLedger::open(self.path("ledger.sqlite"))?),
+            ledger: Arc::new(SqliteLedger::open(self.path(LEDGER))?),
             blobs: Arc::new(DirectoryBlobs::open(self.path("blobs"))?),
             fetcher: world.fetcher,
             storage: world.storage,
             notifier: world.notifier,
         };
-        Ok(Service::new(ports, Engine::new(), self.keyring()?, settings))
+        Ok(Service::new(ports, Engine::new(), keyring, settings))
     }
 
-    /// The keys that seal: 64 random bytes in hexadecimal, made at first start. Without them no stored secret opens.
+    /// The keys that seal: 64 random bytes in hexadecimal, made at first start. Without them no stored secret opens, so no
+    /// others are made for a ledger that is there already.
     fn keyring(&self) -> Result<Keyring> {
         let path = self.path("secrets");
-        if !path.exists() {
+        if !is_there(&self.path(LEDGER)) {
             let mut fresh = [0; 64];
             getrandom::fill(&mut fresh)?;
-            write_private(&path, hex(&fresh).as_bytes())?;
+            match private(OpenOptions::new().create_new(true), &path)
+                .and_then(|file| write(file, hex(&fresh).as_bytes()))
+            {
+                // Of two servers that start at once, both take those of one.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                made => made?,
+            }
         }
-        let text = fs::read_to_string(&path)?;
+        let needed = || format!("{} cannot be read: nothing in {LEDGER} opens without its keys", path.display());
+        let text = fs::read_to_string(&path).with_context(needed)?;
         let Some([key, pepper]) = unhex(text.trim()) else {
             bail!("{} does not hold 64 bytes in hexadecimal", path.display())
         };
@@ -69,14 +82,24 @@ pub(crate) struct World {
 /// Writes a file that only its owner can read, whole or not at all.
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<()> {
     let unfinished = path.with_extension("new");
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(&unfinished)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
+    write(private(OpenOptions::new().create(true).truncate(true), &unfinished)?, bytes)?;
     Ok(fs::rename(unfinished, path)?)
+}
+
+/// Whether there is anything of this name, be it a link that leads nowhere.
+pub(crate) fn is_there(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
+fn private(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options.write(true).open(path)
+}
+
+fn write(mut file: File, bytes: &[u8]) -> io::Result<()> {
+    file.write_all(bytes)?;
+    file.sync_all()
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -88,4 +111,43 @@ fn unhex(text: &str) -> Option<[[u8; 32]; 2]> {
         (0..text.len()).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect();
     let (key, pepper) = bytes.as_deref()?.split_first_chunk()?;
     Some([*key, pepper.try_into().ok()?])
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// An empty data folder of this name.
+    pub(crate) fn folder(name: &str) -> Data {
+        let folder = std::env::temp_dir().join(format!("lapidary-{name}-{}", std::process::id()));
+        drop(fs::remove_dir_all(&folder));
+        Data::open(&folder).unwrap()
+    }
+
+    #[test]
+    fn keys_that_are_lost_are_never_replaced_beside_a_ledger() {
+        let data = folder("secrets");
+        let secrets = data.path("secrets");
+        data.keyring().unwrap();
+        let made = fs::read(&secrets).unwrap();
+        fs::write(data.path(LEDGER), "").unwrap();
+        data.keyring().unwrap();
+        assert_eq!(fs::read(&secrets).unwrap(), made, "once made, they stay");
+        fs::remove_file(&secrets).unwrap();
+        let refused = data.keyring().unwrap_err().to_string();
+        assert!(refused.contains("nothing in ledger.sqlite opens"), "{refused}");
+        assert!(!is_there(&secrets));
+        fs::remove_dir_all(&data.0).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_keys_that_leads_nowhere_is_not_replaced() {
+        let data = folder("secrets-link");
+        let secrets = data.path("secrets");
+        std::os::unix::fs::symlink("/nowhere/secrets", &secrets).unwrap();
+        assert!(data.keyring().is_err());
+        assert!(secrets.is_symlink());
+        fs::remove_dir_all(&data.0).unwrap();
+    }
 }

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use rustls::{
     ServerConfig,
     crypto::ring,
@@ -14,10 +14,10 @@ use rustls::{
 };
 use tokio_rustls::TlsAcceptor;
 
-use super::data::{Data, write_private};
+use super::data::{Data, is_there, write_private};
 
 /// The files of certificate chain and key: the operator's own, which must be there, or those of the data folder, made at
-/// first start.
+/// first start if there is neither: one alone is somebody's.
 pub(crate) fn files(own: Option<&(PathBuf, PathBuf)>, data: &Data) -> Result<(PathBuf, PathBuf)> {
     if let Some((certificate, key)) = own {
         for file in [certificate, key] {
@@ -26,8 +26,14 @@ pub(crate) fn files(own: Option<&(PathBuf, PathBuf)>, data: &Data) -> Result<(Pa
         return Ok((certificate.clone(), key.clone()));
     }
     let (certificate, key) = (data.path("certificate.pem"), data.path("certificate.key.pem"));
-    if !(certificate.exists() && key.exists()) {
-        make_certificate(&certificate, &key)?;
+    match (is_there(&certificate), is_there(&key)) {
+        (false, false) => make_certificate(&certificate, &key)?,
+        (true, true) => {}
+        _ => bail!(
+            "of {} and {} there is but one: put back the other, or take it away",
+            certificate.display(),
+            key.display()
+        ),
     }
     Ok((certificate, key))
 }
@@ -37,8 +43,7 @@ fn make_certificate(certificate: &Path, key: &Path) -> Result<()> {
     let names = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
     let made = rcgen::generate_simple_self_signed(names)?;
     write_private(key, made.signing_key.serialize_pem().as_bytes())?;
-    fs::write(certificate, made.cert.pem())?;
-    Ok(())
+    write_private(certificate, made.cert.pem().as_bytes())
 }
 
 /// Reads a certificate chain and its key.
@@ -59,12 +64,11 @@ pub(crate) fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::data::tests::folder, *};
 
     #[test]
     fn an_operators_key_is_never_written_over() {
-        let folder = std::env::temp_dir().join(format!("lapidary-tls-{}", std::process::id()));
-        let data = Data::open(&folder).unwrap();
+        let data = folder("tls");
         let (wanting, key) = (data.path("own.pem"), data.path("own.key.pem"));
         fs::write(&key, "the operator's").unwrap();
         let refused = files(Some(&(wanting.clone(), key.clone())), &data).unwrap_err();
@@ -75,6 +79,20 @@ mod tests {
         let made = fs::read(&key).unwrap();
         files(None, &data).unwrap();
         assert_eq!(fs::read(&key).unwrap(), made, "once made, it stays");
-        fs::remove_dir_all(folder).unwrap();
+        fs::remove_dir_all(data.path("")).unwrap();
+    }
+
+    #[test]
+    fn where_only_one_of_key_and_certificate_is_there_nothing_is_written() {
+        for (there, missing) in [("certificate.pem", "certificate.key.pem"), ("certificate.key.pem", "certificate.pem")]
+        {
+            let data = folder("tls-half");
+            fs::write(data.path(there), "the operator's").unwrap();
+            let refused = files(None, &data).unwrap_err().to_string();
+            assert!(refused.contains(missing), "{refused}");
+            assert_eq!(fs::read_to_string(data.path(there)).unwrap(), "the operator's");
+            assert!(!is_there(&data.path(missing)));
+            fs::remove_dir_all(data.path("")).unwrap();
+        }
     }
 }
