@@ -168,7 +168,9 @@ impl Admin<'_> {
     }
 
     /// Seals an account's connectors and webhook secrets with the newest key of the ring; answers how many were not.
-    /// When every account has been through this, and a week has passed for the requests that wait, an old key may go.
+    /// When every account has been through this, an old key may go after [`record_life`](super::Settings::record_life), in
+    /// which requests may wait for the service's own troubles to pass, and that time again or, if they are longer, five days,
+    /// in which their notifications are delayed, tried again and replayed.
     ///
     /// # Errors
     /// Lasting if something does not open.
