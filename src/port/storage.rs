@@ -5,7 +5,10 @@ use std::fmt;
 use async_trait::async_trait;
 
 use super::Result;
-use crate::request::{Provider, Secret, Store};
+use crate::{
+    error::Violation,
+    request::{Provider, Secret, Store},
+};
 
 /// Whose account an object goes to, as a connector keeps it and an inline destination gives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,11 +64,10 @@ impl Object<'_> {
 /// Puts results into clients' buckets.
 #[async_trait]
 pub trait Storage: fmt::Debug + Send + Sync {
-    /// Refuses what is refused whatever the network says: a provider that is not configured, a region it does not have.
-    ///
-    /// # Errors
-    /// A lasting failure that says what the destination must be: words that begin with "must".
-    fn check(&self, provider: Provider, store: &Store) -> Result<()>;
+    /// All that is refused whatever the network says: a provider that is not configured, a region it does not have. Each
+    /// names a field of the destination (`class`, `tags.name`) and what it must be, in words that begin with "must". Its
+    /// value is left out: the service adds what may be shown of it.
+    fn check(&self, provider: Provider, store: &Store) -> Vec<Violation>;
 
     /// Puts the object, in place of any other of its key, and answers its permanent address. Repeatable; may be dropped
     /// at any time, after which the object is there whole or not at all.

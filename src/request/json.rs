@@ -37,6 +37,11 @@ impl Json {
         if let Self::Text(text) = self { Some(text.expose()) } else { None }
     }
 
+    pub(super) fn get(&self, key: &str) -> Option<&Self> {
+        let Self::Object(entries) = self else { return None };
+        entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+
     pub(super) fn integer(&self) -> Option<i64> {
         if let Self::Number(number) = self { number.as_i64() } else { None }
     }

@@ -8,6 +8,7 @@ use super::{
     header::{is_name, is_value},
     json::{Entries, Json},
     read::{Case, Fields, Object, Values},
+    show::{is_private, shown, shown_field},
 };
 
 choice! {
@@ -145,6 +146,17 @@ impl Store {
     /// To a bucket that is reached through a connector of the client's account.
     pub fn connector(id: impl Into<String>, bucket: impl Into<String>, region: impl Into<String>) -> Self {
         Self::at(Destination::Connector { id: id.into() }, bucket.into(), region.into())
+    }
+
+    /// What may be shown of a field, or by `metadata.name` of an entry of a map; `None` where it is absent.
+    pub(crate) fn shown(&self, path: &str) -> Option<String> {
+        let (field, name) = path.split_once('.').map_or((path, None), |(field, name)| (field, Some(name)));
+        let json = self.write();
+        let value = json.get(field)?;
+        match name {
+            Some(name) => value.get(name).map(|value| shown(value, is_private(name))),
+            None => Some(shown_field(field, value)),
+        }
     }
 
     /// Sets the place in the bucket.

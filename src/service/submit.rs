@@ -59,22 +59,32 @@ impl Inner {
     /// Refuses what the ports would refuse whatever happens, all of it at once.
     pub(super) async fn check_doors(&self, account: AccountId, request: &Request) -> Result<(), Problem> {
         let mut violations = Vec::new();
-        let mut note = |path: &str, value: Option<String>, checked: Result<(), Failure>| {
-            if let Err(failure) = checked {
-                violations.push(Violation { path: path.into(), value, allowed: failure.message });
-            }
+        let refusal = |path: &str, value: Option<String>, checked: Result<(), Failure>| {
+            checked.err().map(|failure| Violation { path: path.into(), value, allowed: failure.message })
         };
         if let Some(url) = &request.url {
-            note("url", Some(format!("\"{url}\"")), self.ports.fetcher.check(url));
+            violations.extend(refusal("url", Some(format!("\"{url}\"")), self.ports.fetcher.check(url)));
         }
         if let Some(store) = &request.store {
             match self.provider(account, &store.destination).await? {
-                Some(provider) => note("store", None, self.ports.storage.check(provider, store)),
-                None => note("store.id", None, Err(Failure::lasting("must be the id of a connector of the account"))),
+                Some(provider) => {
+                    let refused = self.ports.storage.check(provider, store).into_iter().map(|refused| Violation {
+                        path: format!("store.{}", refused.path),
+                        value: store.shown(&refused.path),
+                        ..refused
+                    });
+                    violations.extend(refused);
+                }
+                None => violations.push(Violation {
+                    path: "store.id".into(),
+                    value: store.shown("id"),
+                    allowed: "must be the id of a connector of the account".into(),
+                }),
             }
         }
         if let Some(webhook) = &request.webhook {
-            note("webhook.url", Some(format!("\"{}\"", webhook.url)), self.ports.notifier.check(&webhook.url));
+            let value = Some(format!("\"{}\"", webhook.url));
+            violations.extend(refusal("webhook.url", value, self.ports.notifier.check(&webhook.url)));
         }
         if violations.is_empty() { Ok(()) } else { Err(Error::Request { violations }.into()) }
     }

@@ -14,6 +14,7 @@ use multer::{Field, Multipart};
 
 use super::{Incoming, Inner, response::Problem, submit::Uploaded};
 use crate::{
+    error::{Error, Violation},
     port::{
         BlobKey,
         ledger::{AccountId, JobId},
@@ -65,8 +66,9 @@ impl Inner {
                 }
             }
         }
-        let (writer, uploaded) = file.ok_or_else(|| Problem::new(422, "file is required"))?;
-        let request = Request::from_json_for(Way::Upload, data.as_deref().unwrap_or(b"{}"))?;
+        let request = Request::from_json_for(Way::Upload, data.as_deref().unwrap_or(b"{}"));
+        let Some((writer, uploaded)) = file else { return Err(without_file(request.err()).into()) };
+        let request = request?;
         self.check_doors(account, &request).await?;
         writer.finish().await?;
         self.accept(id, account, request, Some(uploaded), self.now()).await
@@ -151,6 +153,17 @@ impl Stream for Paced {
         }
         next
     }
+}
+
+/// The file is missing, beside what else is wrong with the request.
+fn without_file(wrong: Option<Error>) -> Error {
+    let mut all = vec![Violation { path: "file".into(), value: None, allowed: "is required".into() }];
+    match wrong {
+        Some(Error::Request { violations }) => all.extend(violations),
+        Some(other) => return other,
+        None => {}
+    }
+    Error::Request { violations: all }
 }
 
 /// What is wrong with a multipart body, without echoing any of it.

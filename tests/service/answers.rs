@@ -5,8 +5,15 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
+use async_trait::async_trait;
 use futures_util::stream;
-use lapidary::{Clock, adapter::memory::Served, port::Accounts, service::Call};
+use lapidary::{
+    Clock, Violation,
+    adapter::memory::Served,
+    port::{Accounts, Object, Result, Storage},
+    request::{Provider, Store},
+    service::{Call, Keyring},
+};
 
 use crate::fixture::{Answer, DATA, FILE, Host, multipart, picture};
 
@@ -117,6 +124,7 @@ async fn uploads_that_are_wrong_are_refused_with_what_is_wrong() {
     for (parts, status, message) in [
         (vec![], 422, "file is required"),
         (vec![(DATA, &b"{}"[..])], 422, "file is required"),
+        (vec![(DATA, br#"{"optimize":{"quality":0}}"#)], 422, "file is required; optimize.quality must be"),
         (vec![(FILE, &file[..]), (FILE, &file[..])], 422, "file is given twice"),
         (vec![(FILE, &file[..]), (DATA, b"{")], 400, "not readable as JSON"),
         (vec![(FILE, &file[..]), (DATA, br#"{"url":"https://example.com/a.png"}"#)], 422, "url must not be given"),
@@ -130,6 +138,37 @@ async fn uploads_that_are_wrong_are_refused_with_what_is_wrong() {
     check(&host.upload_as("multipart/form-data", &file).await, 415, "multipart/form-data");
     check(&host.upload_as("image/png", &file).await, 415, "multipart/form-data");
     assert_eq!(host.blobs().await, 0, "a refused upload leaves nothing behind");
+}
+
+/// Refuses two fields of every destination.
+#[derive(Debug)]
+struct Picky;
+
+#[async_trait]
+impl Storage for Picky {
+    fn check(&self, _: Provider, _: &Store) -> Vec<Violation> {
+        let must = |path: &str, must: &str| Violation { path: path.into(), value: None, allowed: must.into() };
+        vec![
+            must("class", "must be standard"),
+            must("metadata.a.b", "must be ASCII"),
+            must("metadata.token", "must not be"),
+        ]
+    }
+
+    async fn put(&self, _: Object<'_>) -> Result<String> {
+        unreachable!("nothing is accepted")
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_that_a_storage_refuses_is_told_with_the_values_that_are_no_secrets() {
+    let host = Host::new().await.again(|ports| ports.storage = Arc::new(Picky), Keyring::new([1; 32], [2; 32]));
+    let store = r#"{"provider":"google","key":"k","secret":"s","bucket":"bucket","region":"r","class":"glacier",
+        "metadata":{"a.b":"ü","token":"canary"}}"#;
+    let answer = host.fetch(&format!(r#"{{"url":"https://example.com/a.png","store":{store}}}"#)).await;
+    let all = "store.class must be standard, got \"glacier\"; store.metadata.a.b must be ASCII, got \"ü\"; \
+        store.metadata.token must not be, got ***";
+    check(&answer, 422, all);
 }
 
 fn upload_without_end(bearer: &str) -> Call<'_> {

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 
 use super::lock;
 use crate::{
+    error::Violation,
     port::{Credentials, Failure, Object, Result, Storage},
     request::{Provider, Store},
 };
@@ -62,8 +63,8 @@ impl MemoryStorage {
 
 #[async_trait]
 impl Storage for MemoryStorage {
-    fn check(&self, _provider: Provider, _store: &Store) -> Result<()> {
-        Ok(())
+    fn check(&self, _provider: Provider, _store: &Store) -> Vec<Violation> {
+        Vec::new()
     }
 
     async fn put(&self, object: Object<'_>) -> Result<String> {

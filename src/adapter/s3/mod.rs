@@ -39,6 +39,7 @@ use super::http::{
 };
 use crate::{
     clock::Clock,
+    error::{Error, Violation},
     format::content_encoding,
     port::{Credentials, Failure, Object, Result, Storage},
     request::{ObjectHeader, Provider, StorageClass, Store},
@@ -74,7 +75,7 @@ impl S3 {
 
 #[async_trait]
 impl Storage for S3 {
-    fn check(&self, provider: Provider, store: &Store) -> Result<()> {
+    fn check(&self, provider: Provider, store: &Store) -> Vec<Violation> {
         place::check(provider, self.custom.as_ref(), store)
     }
 
@@ -82,7 +83,10 @@ impl Storage for S3 {
         let Object { store, credentials, .. } = object;
         let named =
             |failure: Failure| Failure { message: format!("bucket {}: {}", store.bucket, failure.message), ..failure };
-        self.check(credentials.provider, store).map_err(named)?;
+        let violations = self.check(credentials.provider, store);
+        if !violations.is_empty() {
+            return Err(named(Failure::lasting(Error::Request { violations }.to_string())));
+        }
         let key = object.key();
         if key.len() > KEY_BYTES_AT_MOST {
             let message = format!("the object's key has {} bytes, {KEY_BYTES_AT_MOST} at most", key.len());

@@ -2,6 +2,7 @@
 
 use super::sign::encode;
 use crate::{
+    error::Violation,
     port::{Failure, Result},
     request::{Acl, Provider, StorageClass, Store},
 };
@@ -76,33 +77,41 @@ fn no_endpoint() -> Failure {
     Failure::lasting("must have another provider: no endpoint is configured for custom")
 }
 
-/// Refuses what a vendor is known not to have, or to change. Sources: Google's "Simple migration from Amazon S3" (only
+/// What a vendor is known not to have, or to change. Sources: Google's "Simple migration from Amazon S3" (only
 /// headers with an equivalent of its own, classes by its own names) and its list of predefined ACLs; DigitalOcean's Spaces
 /// API and Terraform provider (`private` and `public-read`, one class).
-pub(super) fn check(provider: Provider, custom: Option<&Endpoint>, store: &Store) -> Result<()> {
-    let refuse = |refused: bool, must: &str| if refused { Err(Failure::lasting(must)) } else { Ok(()) };
-    let ascii = |text: &String| text.bytes().all(|octet| (b' '..=b'~').contains(&octet));
-    refuse(!store.metadata.values().all(ascii), "must have metadata of ASCII, which other characters do not survive")?;
-    refuse(!store.headers.values().all(ascii), "must have headers of ASCII, which other characters do not survive")?;
-    let classless = store.class != StorageClass::Standard;
+pub(super) fn check(provider: Provider, custom: Option<&Endpoint>, store: &Store) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    let mut refuse = |refused: bool, path: &str, must: &str| {
+        if refused {
+            violations.push(Violation { path: path.into(), value: None, allowed: must.into() });
+        }
+    };
+    let (underscored, classy) = (store.bucket.contains('_'), store.class != StorageClass::Standard);
     match provider {
-        Provider::Aws => refuse(store.bucket.contains('_'), "must have a bucket name without underscores"),
+        Provider::Aws => refuse(underscored, "bucket", "must have no underscores"),
         Provider::Google => {
-            refuse(
-                store.acl == Acl::AwsExecRead,
-                "must have an acl other than aws-exec-read, which google does not have",
-            )?;
-            refuse(classless, "must have the class standard, since google has none of the others")?;
-            refuse(!store.tags.is_empty(), "must have no tags, which google does not have")
+            refuse(store.acl == Acl::AwsExecRead, "acl", "must be another, which google has");
+            refuse(classy, "class", "must be standard, since google has none of the others");
+            refuse(!store.tags.is_empty(), "tags", "must be absent, since google has none");
         }
         Provider::DigitalOcean => {
-            refuse(store.bucket.contains('_'), "must have a bucket name without underscores")?;
             let known = [Acl::Private, Acl::PublicRead].contains(&store.acl);
-            refuse(!known, "must have the acl private or public-read, since digitalocean has none of the others")?;
-            refuse(classless, "must have the class standard, since digitalocean has none of the others")
+            refuse(underscored, "bucket", "must have no underscores");
+            refuse(!known, "acl", "must be private or public-read, since digitalocean has none of the others");
+            refuse(classy, "class", "must be standard, since digitalocean has none of the others");
         }
-        Provider::Custom => custom.map(|_| ()).ok_or_else(no_endpoint),
+        Provider::Custom => {
+            refuse(custom.is_none(), "provider", "must be another: no endpoint is configured for custom");
+        }
     }
+    let metadata = store.metadata.iter().map(|(name, value)| (format!("metadata.{name}"), value));
+    let headers = store.headers.iter().map(|(name, value)| (format!("headers.{}", name.as_str()), value));
+    for (path, value) in metadata.chain(headers) {
+        let ascii = value.bytes().all(|octet| (b' '..=b'~').contains(&octet));
+        refuse(!ascii, &path, "must be ASCII, since other characters do not survive");
+    }
+    violations
 }
 
 #[cfg(test)]
@@ -168,9 +177,19 @@ mod tests {
             (Provider::Custom, store().metadata("a", "ü"), false),
         ] {
             let checked = check(provider, Some(&Endpoint::new("https://s3.example.com")), &store);
-            assert_eq!(checked.is_ok(), fits, "{provider:?} {store:?}");
-            assert!(checked.err().is_none_or(|failure| failure.message.starts_with("must ")));
+            assert_eq!(checked.is_empty(), fits, "{provider:?} {store:?}");
+            assert!(checked.iter().all(|violation| violation.allowed.starts_with("must ")));
         }
-        assert!(check(Provider::Custom, None, &store()).unwrap_err().message.starts_with("must "));
+        assert!(check(Provider::Custom, None, &store())[0].allowed.starts_with("must "));
+    }
+    #[test]
+    fn all_that_a_vendor_does_not_have_is_named() {
+        let store =
+            Store::connector("c", "my_photos", "region").acl(Acl::AuthenticatedRead).class(StorageClass::Glacier);
+        let store = store.tag("a", "b").metadata("x", "ü").metadata("y", "u");
+        let named = |provider| check(provider, None, &store).into_iter().map(|violation| violation.path);
+        assert!(named(Provider::Google).eq(["class", "tags", "metadata.x"]));
+        assert!(named(Provider::DigitalOcean).eq(["bucket", "acl", "class", "metadata.x"]));
+        assert!(named(Provider::Custom).eq(["provider", "metadata.x"]));
     }
 }

@@ -163,7 +163,7 @@ async fn what_is_wrong_is_refused_before_anything_is_sent() {
     let credentials = credentials(KEY, SECRET);
     let long = Store::connector("c", BUCKET, REGION).path("a/".repeat(512).trim_end_matches('/'));
     let foreign = Store::connector("c", BUCKET, REGION).metadata("a", "ü");
-    for (store, why) in [(long, "key has 1035 bytes, 1024 at most"), (foreign, "must have metadata of ASCII")] {
+    for (store, why) in [(long, "key has 1035 bytes, 1024 at most"), (foreign, "metadata.a must be ASCII")] {
         let failure = put(&s3, &store, &credentials, b"x").await.unwrap_err();
         assert!(!failure.may_pass && failure.message.contains(why), "{failure}");
     }
@@ -223,7 +223,7 @@ async fn a_private_endpoint_is_refused_unless_it_is_open() {
     assert!(S3::new(&shut, Some(Endpoint::new("https://s3.example.com"))).is_ok());
     let s3 = S3::new(&shut, None).unwrap();
     let failure = put_plain(&s3).await.unwrap_err();
-    assert_eq!(failure.message, "bucket photos: must have another provider: no endpoint is configured for custom");
+    assert_eq!(failure.message, "bucket photos: provider must be another: no endpoint is configured for custom");
 }
 
 fn bucket(judge: &Judge, secret: &str) -> Bucket {
