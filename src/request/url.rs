@@ -20,14 +20,17 @@ impl Url {
         Parts::of(self.expose()).map(|parts| parts.host)
     }
 
-    /// Scheme, host and port, spelt alike for all addresses that have the same: `https://a.com:443`. `None` for a text that
-    /// is no web address.
+    /// Scheme, host and port: `https://a.com:443`. Case, a full stop at the host's end, and what zeros an IPv6 address is
+    /// written with make no difference; escapes in a host, and numbers for an IPv4 address, do. `None` for a text that is no
+    /// web address.
     pub fn origin(&self) -> Option<String> {
         let Parts { scheme, host, port, .. } = Parts::of(self.expose())?;
         let scheme = scheme.to_ascii_lowercase();
         let usual = if scheme == "https" { 443 } else { 80 };
         let port = port.and_then(|port| port.parse::<u16>().ok()).unwrap_or(usual);
-        Some(format!("{scheme}://{}:{port}", host.to_ascii_lowercase()))
+        let address = host.trim_matches(['[', ']']).parse().map(|address: Ipv6Addr| format!("[{address}]"));
+        let host = address.unwrap_or_else(|_| host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase());
+        Some(format!("{scheme}://{host}:{port}"))
     }
 
     /// The text with user, password, query and fragment as `***`. Of a text that is no web address everything before
@@ -240,7 +243,9 @@ mod tests {
             ("HTTPS://user:pass@example.com:443", Some("https://example.com:443")),
             ("http://example.com:/", Some("http://example.com:80")),
             ("http://example.com:8080/", Some("http://example.com:8080")),
+            ("http://example.com./", Some("http://example.com:80")),
             ("http://[2001:DB8::1]/", Some("http://[2001:db8::1]:80")),
+            ("http://[2001:db8:0:0:0:0:0:1]/", Some("http://[2001:db8::1]:80")),
             ("wide", None),
         ] {
             assert_eq!(Url::from(text).origin().as_deref(), origin, "{text}");
