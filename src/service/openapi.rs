@@ -34,6 +34,29 @@ mod tests {
         });
     }
 
+    #[test]
+    fn every_endpoint_is_described_with_its_refusal_of_other_methods() {
+        let document: Value = serde_json::from_str(&openapi("https://example.com")).unwrap();
+        let paths = &document["paths"];
+        for path in ["/1.0/fetch", "/1.0/upload", "/1.0/results/{id}", "/1.0/account", "/volatile/{link}/{name}"] {
+            let operation = paths[path].as_object().and_then(|methods| methods.values().next()).expect(path);
+            assert!(operation["responses"]["405"].is_object(), "{path}");
+        }
+        let uploads = names(&paths["/1.0/upload"]["post"]["requestBody"]["content"]);
+        assert!(uploads.iter().eq(["multipart/form-data", "multipart/mixed"]), "{uploads:?}");
+    }
+
+    #[test]
+    fn a_destination_is_a_connector_or_provider_key_and_secret() {
+        let document: Value = serde_json::from_str(&openapi("https://example.com")).unwrap();
+        let ways = &document["components"]["schemas"]["Store"]["oneOf"];
+        assert_eq!(
+            ways[0],
+            json!({"required": ["id"], "properties": {"provider": false, "key": false, "secret": false}})
+        );
+        assert_eq!(ways[1], json!({"required": ["provider", "key", "secret"], "properties": {"id": false}}));
+    }
+
     fn names(properties: &Value) -> BTreeSet<String> {
         properties.as_object().unwrap().keys().cloned().collect()
     }
