@@ -16,7 +16,8 @@ Usage: server [OPTIONS]                          serves
        server account list
        server account disable NAME | enable NAME
        server key NAME                           makes an API key and prints it, once
-       server key revoke KEY
+       server key list NAME                      ids and ages of the keys of an account
+       server key revoke KEY | revoke NAME ID
        server connector add NAME ID PROVIDER     reads key and secret, a line each, from standard input
        server connector list NAME | remove NAME ID
        server webhook rotate NAME                makes a new signing secret; the old one signs too for a day

@@ -4,9 +4,10 @@ use std::{io::BufRead, time::Duration};
 
 use anyhow::{Context, Result, bail};
 use lapidary::{
+    Clock, SystemClock,
     port::{
         Credentials,
-        ledger::{Account, AccountId, DeliveryState},
+        ledger::{Account, AccountId, DeliveryState, KeyView},
     },
     request::{Provider, Secret},
     service::Admin,
@@ -21,13 +22,9 @@ pub(crate) async fn administer(admin: Admin<'_>, words: &[String], options: &Opt
         ["account", "list"] => list(admin).await,
         ["account", "disable", name] => Ok(admin.set_disabled(id(admin, name).await?, true).await?),
         ["account", "enable", name] => Ok(admin.set_disabled(id(admin, name).await?, false).await?),
-        ["key", "revoke", key] => {
-            if admin.revoke_key(key).await? {
-                Ok(())
-            } else {
-                bail!("there is no such key")
-            }
-        }
+        ["key", "list", name] => keys(admin, name).await,
+        ["key", "revoke", key] => revoked(admin.revoke_key(key).await?),
+        ["key", "revoke", name, key] => revoked(admin.revoke_key_by_id(id(admin, name).await?, key).await?),
         ["key", name] => {
             println!("{}", admin.new_key(id(admin, name).await?).await?.expose());
             Ok(())
@@ -96,6 +93,19 @@ async fn list(admin: Admin<'_>) -> Result<()> {
         println!("{name:<24} {plan:<16} {:>10} {:>10}  {state}", credits.total, credits.used);
     }
     Ok(())
+}
+
+/// Ids and ages of an account's keys, which themselves are not kept.
+async fn keys(admin: Admin<'_>, name: &str) -> Result<()> {
+    let now = SystemClock::new().now();
+    for KeyView { mac, added } in admin.keys(id(admin, name).await?).await? {
+        println!("{}  {} days old", mac.id(), now.since(added).as_secs() / (24 * 60 * 60));
+    }
+    Ok(())
+}
+
+fn revoked(done: bool) -> Result<()> {
+    if done { Ok(()) } else { bail!("there is no such key") }
 }
 
 async fn add(admin: Admin<'_>, name: &str, connector: &str, provider: &str) -> Result<()> {

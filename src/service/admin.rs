@@ -14,7 +14,7 @@ use super::{
 use crate::{
     port::{
         Credentials, Failure, Result,
-        ledger::{Account, AccountId, ConnectorView, Delivery, JobId, NewAccount, SealedSecrets},
+        ledger::{Account, AccountId, ConnectorView, Delivery, JobId, KeyView, NewAccount, SealedSecrets},
     },
     request::Secret,
 };
@@ -105,6 +105,24 @@ impl Admin<'_> {
     /// Those of the ledger.
     pub async fn revoke_key(&self, key: &str) -> Result<bool> {
         self.0.ports.ledger.remove_key(self.0.keyring.mac(key)).await
+    }
+
+    /// The keys of an account, the oldest first. [`KeyMac::id`](crate::port::ledger::KeyMac::id) is what to call each.
+    ///
+    /// # Errors
+    /// Those of the ledger.
+    pub async fn keys(&self, account: AccountId) -> Result<Vec<KeyView>> {
+        self.0.ports.ledger.keys(account).await
+    }
+
+    /// [`revoke_key`](Self::revoke_key) for who knows a key by its [id](Self::keys) alone.
+    ///
+    /// # Errors
+    /// Those of the ledger.
+    pub async fn revoke_key_by_id(&self, account: AccountId, id: &str) -> Result<bool> {
+        let found = self.keys(account).await?.into_iter().find(|key| key.mac.id() == id);
+        let Some(KeyView { mac, .. }) = found else { return Ok(false) };
+        self.0.ports.ledger.remove_key(mac).await
     }
 
     /// Saves a connector, in place of any other of its id.

@@ -230,6 +230,25 @@ async fn who_has_no_valid_key_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_key_that_nobody_has_in_clear_is_revoked_by_its_id() {
+    let host = Host::new().await;
+    let admin = host.service.admin();
+    host.clock.advance(std::time::Duration::from_secs(60));
+    admin.new_key(host.account).await.unwrap();
+    let [first, second] = admin.keys(host.account).await.unwrap().try_into().unwrap();
+    assert_eq!(second.added.since(first.added).as_secs(), 60);
+    assert_eq!(first.mac.id().len(), 16);
+    let other = admin.open_account("other", "gold", 1).await.unwrap().account;
+    assert!(!admin.revoke_key_by_id(other, &first.mac.id()).await.unwrap(), "it is another's");
+    check(&host.get("/1.0/account").await, 200, "");
+    assert!(admin.revoke_key_by_id(host.account, &first.mac.id()).await.unwrap());
+    assert!(!admin.revoke_key_by_id(host.account, &first.mac.id()).await.unwrap());
+    host.clock.advance(std::time::Duration::from_secs(2));
+    check(&host.get("/1.0/account").await, 401, "API key");
+    assert_eq!(admin.keys(host.account).await.unwrap(), [second]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn either_scheme_opens_and_plain_http_does_not() {
     use base64::Engine as _;
     let host = Host::new().await;

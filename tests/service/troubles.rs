@@ -16,8 +16,8 @@ use lapidary::{
         Accounts, BlobKey, Blobs, Credentials, Failure, Jobs, Outbox, Ports, Result,
         ledger::{
             Accepted, Account, AccountId, Capacity, ConnectorView, Delivery, Fence, Held, HookLease, HookOutcome,
-            Image, JobId, JobLease, JobView, KeyHolder, KeyMac, Link, Load, NewAccount, NewJob, Outcome, RateGrant,
-            Refusal, SealedSecrets, Swept,
+            Image, JobId, JobLease, JobView, KeyHolder, KeyMac, KeyView, Link, Load, NewAccount, NewJob, Outcome,
+            RateGrant, Refusal, SealedSecrets, Swept,
         },
     },
     request::Provider,
@@ -91,6 +91,7 @@ handed_on!(Accounts {
     secrets(account: AccountId) -> Result<Option<SealedSecrets>>;
     add_key(account: AccountId, key: KeyMac, now: Timestamp) -> Result<bool>;
     remove_key(key: KeyMac) -> Result<bool>;
+    keys(account: AccountId) -> Result<Vec<KeyView>>;
     key_holder(key: KeyMac) -> Result<Option<KeyHolder>>;
     put_connector(
         account: AccountId, id: &str, before: Option<&[u8]>, sealed: &[u8], now: Timestamp

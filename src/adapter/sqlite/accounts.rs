@@ -14,7 +14,8 @@ use crate::{
     port::{
         Accounts, Result,
         ledger::{
-            Account, AccountId, ConnectorView, Credits, KeyHolder, KeyMac, NewAccount, RateGrant, SKEW, SealedSecrets,
+            Account, AccountId, ConnectorView, Credits, KeyHolder, KeyMac, KeyView, NewAccount, RateGrant, SKEW,
+            SealedSecrets,
         },
     },
 };
@@ -185,6 +186,14 @@ impl Accounts for SqliteLedger {
 
     async fn remove_key(&self, key: KeyMac) -> Result<bool> {
         self.change("DELETE FROM api_key WHERE mac = ?1", [key.0]).await
+    }
+
+    async fn keys(&self, account: AccountId) -> Result<Vec<KeyView>> {
+        const LIST: &str = "SELECT mac, added FROM api_key WHERE account = ?1 ORDER BY added, mac";
+        self.readers.read(|connection| {
+            let view = |row: &Row<'_>| Ok(KeyView { mac: KeyMac(row.get(0)?), added: moment(row, 1)? });
+            connection.prepare_cached(LIST)?.query_map([Id(account.0)], view)?.collect()
+        })
     }
 
     async fn key_holder(&self, key: KeyMac) -> Result<Option<KeyHolder>> {

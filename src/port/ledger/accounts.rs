@@ -11,6 +11,13 @@ use crate::{clock::Timestamp, port::Result};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyMac(pub [u8; 32]);
 
+impl KeyMac {
+    /// What the key is called where it must not be shown: its first 8 bytes, in hexadecimal.
+    pub fn id(&self) -> String {
+        self.0.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
 impl fmt::Debug for KeyMac {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("***")
@@ -78,6 +85,15 @@ pub struct KeyHolder {
     pub disabled: bool,
 }
 
+/// A key as the host may see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyView {
+    /// All that is kept of it.
+    pub mac: KeyMac,
+    /// When it was added.
+    pub added: Timestamp,
+}
+
 /// A connector as its owner may see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConnectorView {
@@ -133,6 +149,9 @@ pub trait Accounts: fmt::Debug + Send + Sync {
 
     /// Takes a key away; `false` if there was none.
     async fn remove_key(&self, key: KeyMac) -> Result<bool>;
+
+    /// The keys of an account, the oldest first.
+    async fn keys(&self, account: AccountId) -> Result<Vec<KeyView>>;
 
     /// Whom a key belongs to.
     async fn key_holder(&self, key: KeyMac) -> Result<Option<KeyHolder>>;

@@ -22,7 +22,7 @@ use std::{fmt, time::Duration};
 use uuid::Uuid;
 
 pub use accounts::{
-    Account, Accounts, ConnectorView, Credits, KeyHolder, KeyMac, NewAccount, RateGrant, SealedSecrets,
+    Account, Accounts, ConnectorView, Credits, KeyHolder, KeyMac, KeyView, NewAccount, RateGrant, SealedSecrets,
 };
 pub use jobs::{
     Accepted, Capacity, Image, JobLease, JobView, Jobs, Link, Load, NewHook, NewJob, Outcome, Refusal, Standing, Swept,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::port::ledger::{Account, ConnectorView, KeyHolder, RateGrant, SKEW};
+use crate::port::ledger::{Account, ConnectorView, KeyHolder, KeyView, RateGrant, SKEW};
 
 pub(super) const FACTS: &[Fact<dyn Ledger>] = facts![
     an_account_is_made_once,
@@ -15,6 +15,7 @@ pub(super) const FACTS: &[Fact<dyn Ledger>] = facts![
     who_does_not_know_the_present_secret_replaces_none,
     a_key_leads_to_its_account,
     a_removed_key_leads_nowhere,
+    keys_are_listed_by_account,
     a_key_stays_with_its_first_account,
     connectors_are_kept_by_account,
     connectors_are_replaced_and_removed,
@@ -94,6 +95,7 @@ async fn what_is_asked_of_no_account_is_false(ledger: Arc<dyn Ledger>) -> Result
     assert_eq!(ledger.connector(nobody, "s3").await?, None);
     assert_eq!(ledger.connectors(nobody).await?, []);
     assert_eq!(ledger.key_holder(key(1)).await?, None);
+    assert_eq!(ledger.keys(nobody).await?, []);
     Ok(())
 }
 
@@ -155,6 +157,19 @@ async fn a_key_stays_with_its_first_account(ledger: Arc<dyn Ledger>) -> Result<(
     assert!(!ledger.add_key(account_id(2), key(1), NOW).await?);
     let holder = KeyHolder { account: account_id(1), disabled: false };
     assert_eq!(ledger.key_holder(key(1)).await?, Some(holder));
+    Ok(())
+}
+
+async fn keys_are_listed_by_account(ledger: Arc<dyn Ledger>) -> Result<()> {
+    open(&*ledger, 2).await?;
+    for (account, number, late) in [(1, 2, 0), (1, 1, 5), (2, 3, 0), (1, 2, 9)] {
+        assert!(ledger.add_key(account_id(account), key(number), NOW + seconds(late)).await?);
+    }
+    let view = |number, late| KeyView { mac: key(number), added: NOW + seconds(late) };
+    assert_eq!(ledger.keys(account_id(1)).await?, [view(2, 0), view(1, 5)]);
+    assert!(ledger.remove_key(key(2)).await?);
+    assert_eq!(ledger.keys(account_id(1)).await?, [view(1, 5)]);
+    assert_eq!(ledger.keys(account_id(2)).await?, [view(3, 0)]);
     Ok(())
 }
 

@@ -13,7 +13,8 @@ use crate::{
     port::{
         Accounts, Result,
         ledger::{
-            Account, AccountId, ConnectorView, Credits, KeyHolder, KeyMac, NewAccount, RateGrant, SKEW, SealedSecrets,
+            Account, AccountId, ConnectorView, Credits, KeyHolder, KeyMac, KeyView, NewAccount, RateGrant, SKEW,
+            SealedSecrets,
         },
     },
 };
@@ -146,22 +147,30 @@ impl Accounts for MemoryLedger {
         Ok(self.state().accounts.get(&account).map(|row| row.secrets.clone()))
     }
 
-    async fn add_key(&self, account: AccountId, key: KeyMac, _now: Timestamp) -> Result<bool> {
+    async fn add_key(&self, account: AccountId, key: KeyMac, now: Timestamp) -> Result<bool> {
         let mut state = self.state();
         if !state.accounts.contains_key(&account) {
             return Ok(false);
         }
-        Ok(*state.keys.entry(key).or_insert(account) == account)
+        Ok(state.keys.entry(key).or_insert((account, now)).0 == account)
     }
 
     async fn remove_key(&self, key: KeyMac) -> Result<bool> {
         Ok(self.state().keys.remove(&key).is_some())
     }
 
+    async fn keys(&self, account: AccountId) -> Result<Vec<KeyView>> {
+        let state = self.state();
+        let keys = state.keys.iter().filter(|(_, (holder, _))| *holder == account);
+        let mut keys: Vec<_> = keys.map(|(mac, (_, added))| KeyView { mac: *mac, added: *added }).collect();
+        keys.sort_by_key(|key| key.added);
+        Ok(keys)
+    }
+
     async fn key_holder(&self, key: KeyMac) -> Result<Option<KeyHolder>> {
         let state = self.state();
         let holder = |account| Some(KeyHolder { account, disabled: state.accounts.get(&account)?.disabled });
-        Ok(state.keys.get(&key).copied().and_then(holder))
+        Ok(state.keys.get(&key).and_then(|(account, _)| holder(*account)))
     }
 
     async fn put_connector(

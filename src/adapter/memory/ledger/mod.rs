@@ -49,7 +49,7 @@ impl MemoryLedger {
 struct State {
     jobs: BTreeMap<JobId, Job>,
     accounts: BTreeMap<AccountId, AccountRow>,
-    keys: BTreeMap<KeyMac, AccountId>,
+    keys: BTreeMap<KeyMac, (AccountId, Timestamp)>,
     windows: BTreeMap<KeyMac, Window>,
     /// Jobs ever accepted.
     accepted: u64,
