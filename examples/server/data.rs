@@ -54,9 +54,8 @@ impl Data {
         if !is_there(&self.path(LEDGER)) {
             let mut fresh = [0; 64];
             getrandom::fill(&mut fresh)?;
-            match private(OpenOptions::new().create_new(true), &path)
-                .and_then(|file| write(file, hex(&fresh).as_bytes()))
-            {
+            let file = private(OpenOptions::new().create_new(true), &path);
+            match file.and_then(|file| write(file, hex(&fresh).as_bytes())) {
                 // Of two servers that start at once, both take those of one.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 made => made?,
