@@ -25,10 +25,11 @@ pub(super) fn shared(frames: &mut dyn Frames, run: Run<'_>) -> Result<(Option<Pa
     while let Some(frame) = frames.next(run)? {
         let picture = bilevel(&frame.picture)?;
         translucent = translucent || frame.picture.is_translucent();
-        many = many || Histogram::new(&picture).distinct > MOST_COLOURS;
-        all.add(&picture);
+        many = many || Histogram::new(&picture, run)?.distinct > MOST_COLOURS;
+        all.add(&picture, run)?;
     }
-    Ok((many.then(|| cluster(&all.finish(), MOST_COLOURS, run)).transpose()?, translucent))
+    let palette = many.then(|| cluster(&all.finish(run)?, MOST_COLOURS, run)).transpose()?;
+    Ok((palette, translucent))
 }
 
 /// Which pixels are as they were.
@@ -64,8 +65,8 @@ impl Palettes {
     fn of(&mut self, at: usize, now: &[u8], still: &[bool], run: Run<'_>) -> Result<(&Palette, bool)> {
         if at == self.known.len() {
             let mut counter = Counter::default();
-            counter.add(changed(now, still));
-            let changed = counter.finish();
+            counter.add(changed(now, still), run)?;
+            let changed = counter.finish(run)?;
             let serves = |palette: &Palette, error: f32| palette.error(&changed) <= SAME.max(error * SERVES);
             let chosen = match self.known.last() {
                 Some((palette, error)) if serves(palette, *error) => (palette.clone(), *error),
@@ -194,7 +195,8 @@ mod tests {
         let squares = [None, Some([0; 3]), Some([255, 0, 0]), Some([255, 0, 0])];
         let mut source = Shown::new(squares.map(frame).to_vec());
         // One that has neither black nor red.
-        let gradient = cluster(&Histogram::new(&bilevel(&frame(None)).unwrap()), MOST_COLOURS, run).unwrap();
+        let gradient = Histogram::new(&bilevel(&frame(None)).unwrap(), run).unwrap();
+        let gradient = cluster(&gradient, MOST_COLOURS, run).unwrap();
         let mut palettes = Palettes::new(gradient);
         let mut frames = Quantised::new(&mut source, &mut palettes);
         let all = drawn(&mut frames, run);
@@ -231,7 +233,8 @@ mod tests {
         };
         let pictures = [(false, 2_000), (true, 2_000), (true, 3_000)];
         let mut source = Shown::new(pictures.map(|(square, hole)| holed(square, hole)).to_vec());
-        let gradient = cluster(&Histogram::new(&bilevel(&frame(None)).unwrap()), MOST_COLOURS, run).unwrap();
+        let gradient = Histogram::new(&bilevel(&frame(None)).unwrap(), run).unwrap();
+        let gradient = cluster(&gradient, MOST_COLOURS, run).unwrap();
         let mut palettes = Palettes::new(gradient);
         let all = drawn(&mut Quantised::new(&mut source, &mut palettes), run);
         let distinct = |frame: &[[u8; 4]]| frame.iter().collect::<std::collections::BTreeSet<_>>().len();

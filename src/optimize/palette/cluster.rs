@@ -188,7 +188,7 @@ mod tests {
         let samples = (0..=255).flat_map(|alpha: u8| [90, 140, 200, alpha]).collect();
         let fade = Picture::new(256, 1, Channels::Rgba, Samples::Eight(samples)).unwrap();
         let run = Run { limits: &Limits::default(), control: &Unattended };
-        let colours = cluster(&Histogram::new(&fade), 100, run).unwrap().colours;
+        let colours = cluster(&Histogram::new(&fade, run).unwrap(), 100, run).unwrap().colours;
         assert!(colours.contains(&[0; 4]) && colours.iter().any(|colour| colour[3] == 255), "{colours:?}");
     }
 
@@ -199,7 +199,7 @@ mod tests {
         let page = |at: usize| marked(at).unwrap_or([(at * 97 % 251) as u8; 3]);
         let page = Picture::new(64, 64, Channels::Rgb, Samples::Eight((0..64 * 64).flat_map(page).collect())).unwrap();
         let run = Run { limits: &Limits::default(), control: &Unattended };
-        let histogram = Histogram::new(&page);
+        let histogram = Histogram::new(&page, run).unwrap();
         assert!(!cluster(&histogram, 4, run).unwrap().colours.contains(&RED), "nothing to be mended");
         assert!(faithful(&histogram, 4, run).unwrap().colours.contains(&RED));
     }

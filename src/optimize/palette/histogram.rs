@@ -4,7 +4,11 @@ use super::{
     plain::plain,
     space::{Point, point},
 };
-use crate::picture::{Channels, Picture};
+use crate::{
+    control::Run,
+    error::Result,
+    picture::{Channels, Picture},
+};
 
 /// Above this many colours, near ones are counted together.
 const MANY: usize = 1 << 15;
@@ -29,10 +33,10 @@ pub(crate) struct Histogram {
 
 impl Histogram {
     /// Counts the colours of an 8-bit picture.
-    pub(crate) fn new(picture: &Picture) -> Self {
+    pub(crate) fn new(picture: &Picture, run: Run<'_>) -> Result<Self> {
         let mut changes = Changes::default();
-        changes.add(picture);
-        changes.finish()
+        changes.add(picture, run)?;
+        changes.finish(run)
     }
 }
 
@@ -51,23 +55,30 @@ impl Counter {
     const PENDING: usize = 1 << 20;
     /// Colours that are told apart while they are counted.
     const MOST: usize = 1 << 22;
+    /// Pixels between two questions whether to go on.
+    const QUESTION: usize = 1 << 18;
 
     /// Counts more pixels.
-    pub(crate) fn add(&mut self, colours: impl Iterator<Item = [u8; 4]>) {
-        for colour in colours.map(u32::from_be_bytes) {
+    pub(crate) fn add(&mut self, colours: impl Iterator<Item = [u8; 4]>, run: Run<'_>) -> Result<()> {
+        for (at, colour) in colours.map(u32::from_be_bytes).enumerate() {
+            if at % Self::QUESTION == 0 {
+                run.check()?;
+            }
             match self.counted.last_mut() {
                 Some((last, count)) if *last == colour => *count += 1,
                 _ => {
                     if self.counted.len() >= 2 * self.merged + Self::PENDING {
-                        self.merge();
+                        self.merge(run)?;
                     }
                     self.counted.push((colour, 1));
                 }
             }
         }
+        Ok(())
     }
 
-    fn merge(&mut self) {
+    fn merge(&mut self, run: Run<'_>) -> Result<()> {
+        run.check()?;
         self.counted.sort_unstable();
         self.counted.dedup_by(|one, before| {
             let same = one.0 == before.0;
@@ -78,17 +89,18 @@ impl Counter {
             (self.counted, self.coarse) = (merged(&self.counted), true);
         }
         self.merged = self.counted.len();
+        run.check()
     }
 
     /// All that was counted.
-    pub(crate) fn finish(mut self) -> Histogram {
-        self.merge();
+    pub(crate) fn finish(mut self, run: Run<'_>) -> Result<Histogram> {
+        self.merge(run)?;
         let distinct = if self.coarse { usize::MAX } else { self.counted.len() };
         if distinct > MANY {
             self.counted = merged(&self.counted);
         }
         let bins = self.counted.into_iter().map(|(colour, count)| bin(colour.to_be_bytes(), count)).collect();
-        Histogram { bins, distinct, plain: Vec::new() }
+        Ok(Histogram { bins, distinct, plain: Vec::new() })
     }
 }
 
@@ -102,22 +114,24 @@ pub(crate) struct Changes {
 
 impl Changes {
     /// Counts what the next 8-bit picture shows anew.
-    pub(crate) fn add(&mut self, picture: &Picture) {
+    pub(crate) fn add(&mut self, picture: &Picture, run: Run<'_>) -> Result<()> {
+        run.check()?;
         let now: Vec<[u8; 4]> = colours(picture).collect();
         let changed = now.iter().enumerate().filter(|(at, colour)| self.before.get(*at) != Some(colour));
-        self.counter.add(changed.clone().map(|(_, colour)| *colour));
-        let plain = plain(&now, picture.width() as usize);
-        self.plain.add(changed.filter(|(at, _)| plain[*at]).map(|(_, colour)| *colour));
+        self.counter.add(changed.clone().map(|(_, colour)| *colour), run)?;
+        let plain = plain(&now, picture.width() as usize, run)?;
+        self.plain.add(changed.filter(|(at, _)| plain[*at]).map(|(_, colour)| *colour), run)?;
         self.before = now;
+        Ok(())
     }
 
     /// All that was counted.
-    pub(crate) fn finish(mut self) -> Histogram {
-        self.plain.merge();
+    pub(crate) fn finish(mut self, run: Run<'_>) -> Result<Histogram> {
+        self.plain.merge(run)?;
         let mut areas = self.plain.counted;
         areas.sort_unstable_by_key(|&(colour, count)| (std::cmp::Reverse(count), colour));
         let plain = areas.into_iter().map(|(colour, count)| (colour.to_be_bytes(), count)).collect();
-        Histogram { plain, ..self.counter.finish() }
+        Ok(Histogram { plain, ..self.counter.finish(run)? })
     }
 }
 
@@ -153,4 +167,45 @@ pub(crate) fn colours(picture: &Picture) -> impl Iterator<Item = [u8; 4]> + '_ {
         Channels::Rgba | Channels::Cmyk if p[3] > 0 => [p[0], p[1], p[2], p[3]],
         _ => [0; 4],
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::{
+        control::{Control, Stage},
+        error::Stop,
+        limits::Limits,
+        picture::Samples,
+    };
+
+    /// Counts the questions; what is left of them is answered with going on.
+    #[derive(Debug)]
+    struct Patience(AtomicUsize);
+
+    impl Control for Patience {
+        fn stop(&self) -> Option<Stop> {
+            let left = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+            left.is_err().then_some(Stop::Cancelled)
+        }
+        fn stage(&self, _: Stage, _: f32) {}
+    }
+
+    #[test]
+    fn counting_asks_all_along_whether_to_go_on() {
+        let (width, height) = (1024, 4096);
+        let samples = (0..width * height).map(|at: u32| (at / 64) as u8).collect();
+        let picture = Picture::new(width, height, Channels::Gray, Samples::Eight(samples)).unwrap();
+        let asked = |patience: usize| {
+            let control = Patience(patience.into());
+            let done = Histogram::new(&picture, Run { limits: &Limits::default(), control: &control });
+            (patience - control.0.into_inner(), done.map(|histogram| histogram.distinct).ok())
+        };
+        let (questions, distinct) = asked(1000);
+        assert_eq!(distinct, Some(256));
+        assert!(questions >= 2 * (width * height) as usize / Counter::QUESTION, "{questions}");
+        assert!((0..questions).all(|patience| asked(patience).1.is_none()));
+    }
 }

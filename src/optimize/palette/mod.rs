@@ -1,5 +1,10 @@
 //! Palettes: the colours that stand for all others, and the picture drawn with them.
 
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    sync::Arc,
+};
+
 mod cluster;
 mod histogram;
 mod plain;
@@ -10,6 +15,8 @@ pub(crate) use cluster::{cluster, faithful};
 pub(crate) use histogram::{Changes, Counter, Histogram};
 pub(crate) use remap::{Remap, Remapped, Sequence, remap, remap_but};
 use space::{Points, point};
+
+use crate::{control::Run, error::Result};
 
 /// The distance in Oklab from which a wrong colour of a plain area is seen: about four steps of gray.
 const SEEN: f32 = 0.01;
@@ -31,5 +38,25 @@ impl Palette {
             total += bin.weight;
         }
         error / f32::max(total, f32::MIN_POSITIVE)
+    }
+}
+
+/// Faithful palettes of one histogram, each made once.
+pub(crate) struct Palettes<'a> {
+    histogram: &'a Histogram,
+    made: BTreeMap<usize, Arc<Palette>>,
+}
+
+impl<'a> Palettes<'a> {
+    pub(crate) const fn new(histogram: &'a Histogram) -> Self {
+        Self { histogram, made: BTreeMap::new() }
+    }
+
+    /// That of `size` colours.
+    pub(crate) fn of(&mut self, size: usize, run: Run<'_>) -> Result<Arc<Palette>> {
+        Ok(match self.made.entry(size) {
+            Entry::Occupied(made) => Arc::clone(made.get()),
+            Entry::Vacant(place) => Arc::clone(place.insert(Arc::new(faithful(self.histogram, size, run)?))),
+        })
     }
 }

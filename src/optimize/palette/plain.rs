@@ -1,31 +1,41 @@
 //! Plain areas: what is drawn in one colour, where a wrong one is seen before any score tells.
 
+use crate::{control::Run, error::Result};
+
 /// The side of the least area.
 const SIDE: usize = 4;
 /// The greatest step of a gradient, in any channel.
 const SOFT: u8 = 3;
+/// Rows between two questions whether to go on.
+const ROWS: usize = 64;
 
 /// Which pixels lie in areas of their colour, and in no gradient.
-pub(super) fn plain(pixels: &[[u8; 4]], width: usize) -> Vec<bool> {
+pub(super) fn plain(pixels: &[[u8; 4]], width: usize, run: Run<'_>) -> Result<Vec<bool>> {
     let mut plain = vec![false; pixels.len()];
     if width < SIDE {
-        return plain;
+        return Ok(plain);
     }
     // Equal pixels to the left of each, itself counted, and rows above that end in as many.
     let mut rows = vec![0usize; width];
     for (y, row) in pixels.chunks_exact(width).enumerate() {
-        let mut run = 0;
+        if y % ROWS == 0 {
+            run.check()?;
+        }
+        let mut equal = 0;
         for x in 0..width {
-            run = if x > 0 && row[x] == row[x - 1] { run + 1 } else { 1 };
+            equal = if x > 0 && row[x] == row[x - 1] { equal + 1 } else { 1 };
             let at = y * width + x;
             let goes_on = y > 0 && pixels[at - width] == row[x];
-            rows[x] = if run < SIDE { 0 } else { 1 + if goes_on { rows[x] } else { 0 } };
+            rows[x] = if equal < SIDE { 0 } else { 1 + if goes_on { rows[x] } else { 0 } };
             if rows[x] >= SIDE {
                 (0..SIDE).for_each(|up| plain[at + 1 - SIDE - up * width..=at - up * width].fill(true));
             }
         }
     }
     for at in 0..pixels.len() {
+        if at % (ROWS * width) == 0 {
+            run.check()?;
+        }
         let left = (at % width > 0).then(|| at - 1);
         for other in [left, at.checked_sub(width)].into_iter().flatten() {
             if soft(pixels[at], pixels[other]) {
@@ -33,7 +43,7 @@ pub(super) fn plain(pixels: &[[u8; 4]], width: usize) -> Vec<bool> {
             }
         }
     }
-    plain
+    Ok(plain)
 }
 
 fn soft(one: [u8; 4], other: [u8; 4]) -> bool {
@@ -43,12 +53,14 @@ fn soft(one: [u8; 4], other: [u8; 4]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{control::Unattended, limits::Limits};
 
     const WIDTH: usize = 12;
 
     fn plains(value: impl Fn(usize, usize) -> u8) -> Vec<(usize, usize)> {
         let pixels: Vec<_> = (0..WIDTH * 8).map(|at| [value(at % WIDTH, at / WIDTH), 0, 0, 255]).collect();
-        let plain = plain(&pixels, WIDTH);
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        let plain = plain(&pixels, WIDTH, run).unwrap();
         (0..plain.len()).filter(|at| plain[*at]).map(|at| (at % WIDTH, at / WIDTH)).collect()
     }
 

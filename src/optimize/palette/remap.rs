@@ -50,7 +50,7 @@ pub(crate) fn remap_but(
     let pixels: Vec<[u8; 4]> = colours(picture).collect();
     let mut indices = Vec::with_capacity(pixels.len());
     // Without tolerance every pixel has its nearest colour anyhow.
-    let plain = if how.tolerance > 0.0 { plain(&pixels, width) } else { vec![false; pixels.len()] };
+    let plain = if how.tolerance > 0.0 { plain(&pixels, width, run)? } else { vec![false; pixels.len()] };
     let mut row = Vec::with_capacity(width);
     let mut rows_still = still.chunks(width);
     for (y, pixels) in pixels.chunks(width).enumerate() {
@@ -117,7 +117,7 @@ impl<'a> Sequence<'a> {
         let width = picture.width() as usize;
         let (mut row, mut kept) = (Vec::with_capacity(width), Vec::with_capacity(width));
         let pixels: Vec<[u8; 4]> = colours(picture).collect();
-        let plain = plain(&pixels, width);
+        let plain = plain(&pixels, width, run)?;
         let fresh = self.indices.is_empty();
         for (y, pixels) in pixels.chunks(width).enumerate() {
             if y % 16 == 0 {

@@ -7,7 +7,7 @@ use crate::{
     error::Result,
     optimize::{
         metric::{Reference, bands},
-        palette::{Histogram, Palette, Remap, Remapped, faithful, remap},
+        palette::{Histogram, Palette, Palettes, Remap, Remapped, faithful, remap},
         search::{Aim, Trial, solve},
         shortfall,
     },
@@ -36,7 +36,7 @@ pub(super) struct Found {
 /// A palette of `colours`, with no search.
 pub(super) fn fixed(task: &Task<'_>, colours: usize, how: Remap, run: Run<'_>) -> Result<Optimised> {
     let picture = task.picture;
-    let palette = faithful(&Histogram::new(picture), colours, run)?;
+    let palette = faithful(&Histogram::new(picture, run)?, colours, run)?;
     let drawn = remap(picture, &palette, how, run)?;
     run.control.stage(Stage::Encode, 0.6);
     let bytes = file(task, picture, &palette, &drawn, super::EFFORT, run)?;
@@ -55,10 +55,11 @@ pub(super) fn search(
     let bands = bands(task.picture);
     let of_bands = bands.as_ref().map(|bands| Reference::of_bands(bands, run)).transpose()?;
     let (picture, sampled) = (bands.as_ref().unwrap_or(task.picture), of_bands.as_ref().unwrap_or(reference));
-    let trials = Trials { task, histogram, picture, reference: sampled, target, run };
+    let palettes = &mut Palettes::new(histogram);
+    let mut trials = Trials { task, most: histogram.distinct, palettes, picture, reference: sampled, target, run };
     let Some(best) = trials.best()? else { return Ok(None) };
     run.control.stage(Stage::Encode, 0.7);
-    let whole = Trials { picture: task.picture, reference, ..trials };
+    let mut whole = Trials { picture: task.picture, reference, ..trials };
     whole.finished(best)
 }
 
@@ -71,19 +72,21 @@ struct Choice {
     file: Vec<u8>,
 }
 
-struct Trials<'a> {
+struct Trials<'a, 'h> {
     task: &'a Task<'a>,
-    histogram: &'a Histogram,
+    /// Colours of the picture.
+    most: usize,
+    palettes: &'a mut Palettes<'h>,
     picture: &'a Picture,
     reference: &'a Reference,
     target: f64,
     run: Run<'a>,
 }
 
-impl Trials<'_> {
+impl Trials<'_, '_> {
     /// The settings with the fewest bytes: for each way of dithering the smallest palette that will do, and larger ones
     /// whose surplus of fidelity is spent on repetition.
-    fn best(&self) -> Result<Option<Choice>> {
+    fn best(&mut self) -> Result<Option<Choice>> {
         let mut best: Option<Choice> = None;
         for dither in DITHERS {
             let Some(least) = self.least_size(dither, 0)? else { continue };
@@ -100,15 +103,15 @@ impl Trials<'_> {
     }
 
     fn size(&self, at: usize) -> usize {
-        SIZES[at.min(SIZES.len() - 1)].min(self.histogram.distinct)
+        SIZES[at.min(SIZES.len() - 1)].min(self.most)
     }
 
     /// Index into [`SIZES`], from `low` on, of the smallest palette that reaches the target without repetition.
-    fn least_size(&self, dither: f32, mut low: usize) -> Result<Option<usize>> {
+    fn least_size(&mut self, dither: f32, mut low: usize) -> Result<Option<usize>> {
         let mut high = SIZES.len();
         while low < high {
             let middle = usize::midpoint(low, high);
-            let palette = faithful(self.histogram, SIZES[middle], self.run)?;
+            let palette = self.palettes.of(SIZES[middle], self.run)?;
             let drawn = remap(self.picture, &palette, Remap { dither, tolerance: 0.0 }, self.run)?;
             let reached = self.reference.score(&drawn.picture, self.run)? >= self.target;
             (low, high) = if reached { (low, middle) } else { (middle + 1, high) };
@@ -118,7 +121,7 @@ impl Trials<'_> {
 
     /// The greatest tolerance at which the target is still reached, or none. The knob that is solved for is
     /// `MOST_TOLERANCE` less the tolerance, which rises with the score.
-    fn most_tolerance(&self, size: usize, dither: f32, first: f64, trials: u32) -> Result<Choice> {
+    fn most_tolerance(&mut self, size: usize, dither: f32, first: f64, trials: u32) -> Result<Choice> {
         let aim = Aim {
             target: self.target,
             slack: 0.7,
@@ -129,7 +132,7 @@ impl Trials<'_> {
             step: MOST_TOLERANCE / 256.0,
             trials,
         };
-        let palette = faithful(self.histogram, size, self.run)?;
+        let palette = self.palettes.of(size, self.run)?;
         let how = |knob: f64| Remap { dither, tolerance: (MOST_TOLERANCE - knob) as f32 };
         let found = solve(aim, |knob| {
             let drawn = remap(self.picture, &palette, how(knob), self.run)?;
@@ -140,7 +143,7 @@ impl Trials<'_> {
     }
 
     /// Draws the whole picture as chosen on a sample of it, with more colours if the sample promised too much.
-    fn finished(&self, choice: Choice) -> Result<Option<Found>> {
+    fn finished(&mut self, choice: Choice) -> Result<Option<Found>> {
         let dither = choice.how.dither;
         let mut settled = self.most_tolerance(choice.size, dither, choice.how.tolerance.into(), 3)?;
         if settled.score < self.target {
@@ -148,7 +151,7 @@ impl Trials<'_> {
             let Some(least) = self.least_size(dither, from)? else { return Ok(None) };
             settled = self.most_tolerance(self.size(least), dither, 0.005, 3)?;
         }
-        let palette = faithful(self.histogram, settled.size, self.run)?;
+        let palette = self.palettes.of(settled.size, self.run)?;
         let drawn = remap(self.picture, &palette, settled.how, self.run)?;
         let bytes = file(self.task, self.picture, &palette, &drawn, super::EFFORT, self.run)?;
         let warnings = shortfall(settled.score, self.target).into_iter().collect();

@@ -45,7 +45,7 @@ fn exact(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
 
 /// The smallest of a palette, near-lossless truecolour and the exact pixels.
 fn smart(task: &Task<'_>, target: f64, run: Run<'_>) -> Result<Optimised> {
-    let histogram = Histogram::new(task.picture);
+    let histogram = Histogram::new(task.picture, run)?;
     let reference = Reference::new(task.picture, run)?;
     let indexed = indexed::search(task, &histogram, &reference, target, run)?;
     let near = match &indexed {

@@ -21,29 +21,24 @@ const MOST: f64 = 32.0;
 pub(super) fn search(task: &Task<'_>, reference: &Reference, target: f64, run: Run<'_>) -> Result<Option<Optimised>> {
     let aim =
         Aim { target, slack: 0.5, low: 0.0, high: MOST - 1.0, first: MOST - 6.0, slope: 2.0, step: 1.0, trials: 6 };
-    let trial = |picture: &Picture, reference: &Reference, knob: f64, effort| {
+    let trial = |picture: &Picture, reference: &Reference, knob: f64| {
         let near = near(picture, MOST - knob.round(), run)?;
-        let score = reference.score(&near, run)?;
-        let file = match effort {
-            Some(effort) => probe::encode(task, &near, &EncodeOptions::Png(options(task, effort)), run)?,
-            None => Vec::new(),
-        };
-        Ok(Trial { knob, score, file })
+        Ok(Trial { knob, score: reference.score(&near, run)?, file: near })
     };
     let first = match bands(task.picture) {
         Some(bands) => {
             let reference = Reference::of_bands(&bands, run)?;
-            solve(aim, |knob| trial(&bands, &reference, knob, None))?.knob
+            solve(aim, |knob| trial(&bands, &reference, knob))?.knob
         }
         None => aim.first,
     };
-    let found = solve(Aim { first, ..aim }, |knob| trial(task.picture, reference, knob, None))?;
+    let found = solve(Aim { first, ..aim }, |knob| trial(task.picture, reference, knob))?;
     if MOST - found.knob.round() <= 1.0 || found.score < target {
         return Ok(None);
     }
     run.control.stage(Stage::Encode, 0.7);
-    let done = trial(task.picture, reference, found.knob, Some(super::EFFORT))?;
-    Ok(Some(Optimised { bytes: done.file, score: done.score, warnings: Vec::new() }))
+    let bytes = probe::encode(task, &found.file, &EncodeOptions::Png(options(task, super::EFFORT)), run)?;
+    Ok(Some(Optimised { bytes, score: found.score, warnings: Vec::new() }))
 }
 
 /// The picture with errors of up to half of `step` a sample, a third of it where it is smooth. Every sample is what its

@@ -3,6 +3,8 @@
 //! A picture that was quantised once loses twice when it is quantised by other steps around other predictions, and what
 //! libwebp makes of it may well be larger.
 
+use std::cell::Cell;
+
 use super::SLACK;
 use crate::{
     codec::webp::LossyFile,
@@ -21,16 +23,23 @@ const SLOPE: f64 = 6.0;
 /// Where every coefficient is kept, and where next to none is.
 const KNOBS: (f64, f64) = (0.0, 14.0);
 
-/// The smallest such file that reaches the target, or the one that comes nearest; `None` where the source is not lossy.
+/// The smallest such file that reaches the target, or the one that comes nearest; `None` where the source is not lossy, or
+/// the format has no room for its modes when they are written anew.
 pub(super) fn search(task: &Task<'_>, reference: &Reference, target: f64, run: Run<'_>) -> Result<Option<Trial>> {
     let Some(stored) = task.stored else { return Ok(None) };
     let Some(source) = LossyFile::parse(stored, run)? else { return Ok(None) };
+    let no_room = Cell::new(false);
     let trial = |knob: f64| {
-        let file = source.coarser(worth(knob), run)?;
-        let file = file.ok_or_else(|| Error::unsupported("a WebP with that much detail"))?;
+        let Some(file) = source.coarser(worth(knob), run)? else {
+            no_room.set(true);
+            return Err(Error::unsupported("a WebP with that much detail"));
+        };
         Ok(Trial { knob, score: probe::score(task, reference, &file, run)?, file })
     };
-    solve(aim(target, SLACK), trial).map(Some)
+    match solve(aim(target, SLACK), trial) {
+        Err(_) if no_room.get() => Ok(None),
+        found => found.map(Some),
+    }
 }
 
 /// How to seek the knob that reaches `target`.

@@ -91,15 +91,17 @@ struct Outlook {
 impl Search<'_> {
     fn best(&self) -> Result<Optimised> {
         let picture = self.task.picture;
-        let outlook = match bands(picture) {
+        let (outlook, reference) = match bands(picture) {
             Some(bands) => {
                 let outlook = self.outlook(&bands, &Reference::of_bands(&bands, self.run)?, BANDS_BIAS)?;
                 let share = f64::from(picture.height()) / f64::from(bands.height());
-                Outlook { bytes: outlook.bytes * share, ..outlook }
+                (Outlook { bytes: outlook.bytes * share, ..outlook }, Reference::new(picture, self.run)?)
             }
-            None => self.outlook(picture, &Reference::new(picture, self.run)?, 0.0)?,
+            None => {
+                let reference = Reference::new(picture, self.run)?;
+                (self.outlook(picture, &reference, 0.0)?, reference)
+            }
         };
-        let reference = Reference::new(picture, self.run)?;
         self.run.control.stage(Stage::Encode, 0.6);
         let best = match self.again(outlook.bytes, &reference)? {
             Some(again) if (again.file.len() as f64) < outlook.bytes => again,

@@ -1,10 +1,5 @@
 //! One palette of at most 256 colours for all frames.
 
-use std::{
-    collections::{BTreeMap, btree_map::Entry},
-    sync::Arc,
-};
-
 use super::{
     EFFORT, Moving, Optimised, done, encoded,
     sample::{drawn, sample},
@@ -14,7 +9,7 @@ use crate::{
     error::Result,
     optimize::{
         moving::{Viewed, clip::Clip},
-        palette::{Changes, Histogram, Palette, Remap, faithful},
+        palette::{Changes, Histogram, Palette, Palettes, Remap, faithful},
         search::{Aim, Trial, solve},
     },
     picture::{Frame, Frames},
@@ -55,28 +50,9 @@ fn histogram(frames: &mut Clip<'_>, run: Run<'_>) -> Result<Histogram> {
     let mut changes = Changes::default();
     frames.restart()?;
     while let Some(Frame { picture, .. }) = frames.next(run)? {
-        changes.add(&picture);
+        changes.add(&picture, run)?;
     }
-    Ok(changes.finish())
-}
-
-/// Palettes of one histogram, each made once.
-struct Palettes<'a> {
-    histogram: &'a Histogram,
-    made: BTreeMap<usize, Arc<Palette>>,
-}
-
-impl<'a> Palettes<'a> {
-    const fn new(histogram: &'a Histogram) -> Self {
-        Self { histogram, made: BTreeMap::new() }
-    }
-
-    fn of(&mut self, size: usize, run: Run<'_>) -> Result<Arc<Palette>> {
-        Ok(match self.made.entry(size) {
-            Entry::Occupied(made) => Arc::clone(made.get()),
-            Entry::Vacant(place) => Arc::clone(place.insert(Arc::new(faithful(self.histogram, size, run)?))),
-        })
-    }
+    changes.finish(run)
 }
 
 /// A palette of `colours`, with no search.
