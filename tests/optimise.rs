@@ -8,8 +8,8 @@ use lapidary::{
     request::Compression,
 };
 use pictures::{
-    FORMATS, decoded, file, file_of_quality, gradient, graphic, kinds, logo, photo, process, same_pixels, score,
-    screenshot, warnings,
+    FORMATS, colour_noise, decoded, file, file_of_quality, gradient, graphic, kinds, logo, photo, process, same_pixels,
+    score, screenshot, warnings,
 };
 use sha1::{Digest, Sha1};
 
@@ -77,6 +77,33 @@ fn a_jpeg_that_was_coarse_already_gets_smaller_by_its_own_tables() {
         starts.map(|at| bytes[at + 5..at + 69].to_vec()).collect::<Vec<_>>()
     };
     assert_eq!(tables(&outcome.bytes), tables(&coarse));
+}
+
+#[test]
+fn fine_chroma_keeps_its_size_in_a_jpeg_where_half_of_it_misses_the_target() {
+    let picture = colour_noise(200, 136);
+    for (source, optimize) in
+        [(file(&picture, Format::Png), r#"{"compression": "medium"}"#), (file_of_quality(&picture, 95), "{}")]
+    {
+        let outcome = process(&source, &to(Format::Jpeg, optimize));
+        hold(&outcome, &source, 80.0, "colour noise");
+        assert!(warnings(&outcome).is_empty(), "{:?}", warnings(&outcome));
+    }
+}
+
+#[test]
+fn a_lossy_png_is_no_larger_than_the_exact_one() {
+    let ramp = image::RgbImage::from_fn(128, 96, |x, y| image::Rgb([2 * x as u8, 2 * y as u8, (x + y) as u8])).into();
+    for format in [Format::Png, Format::Webp] {
+        let source = file(&ramp, format);
+        let exact = process(&source, &to(Format::Png, r#"{"compression": "lossless"}"#)).bytes;
+        for (name, target) in TARGETS {
+            let outcome = process(&source, &to(Format::Png, &format!(r#"{{"compression": "{name}"}}"#)));
+            hold(&outcome, &source, target, name);
+            let (bytes, exact) = (outcome.bytes.len(), exact.len());
+            assert!(bytes <= exact, "{format} {name}: {bytes} for {exact} without loss");
+        }
+    }
 }
 
 #[test]

@@ -27,6 +27,19 @@ pub fn photo(width: u32, height: u32) -> DynamicImage {
     RgbImage::from_fn(width, height, pixel).into()
 }
 
+/// A sky whose every pixel has a hue of its own, at the luma that it had.
+pub fn colour_noise(width: u32, height: u32) -> DynamicImage {
+    let mut picture = gradient(width, height).into_rgb8();
+    for (x, y, pixel) in picture.enumerate_pixels_mut() {
+        let [blue, red] = [8, 9].map(|seed| (0..4).map(|n| (hash(x, y, 4 * seed + n) % 21) as f32 - 10.0).sum::<f32>());
+        let shifts = [1.402 * red, -0.344 * blue - 0.714 * red, 1.772 * blue];
+        for (sample, shift) in pixel.0.iter_mut().zip(shifts) {
+            *sample = (f32::from(*sample) + shift).clamp(0.0, 255.0) as u8;
+        }
+    }
+    picture.into()
+}
+
 /// A drawing with hard edges in six colours.
 pub fn graphic(width: u32, height: u32) -> DynamicImage {
     const COLOURS: [[u8; 3]; 5] = [[24, 48, 160], [230, 60, 30], [250, 200, 0], [0, 140, 90], [30, 30, 30]];

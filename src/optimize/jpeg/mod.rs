@@ -31,6 +31,8 @@ const BANDS_BIAS: f64 = 0.2;
 const WHOLE_ENCODINGS: u32 = 3;
 /// Quality at which `ultra` scores about 50 in the median of photographs.
 const ULTRA: f64 = 27.0;
+/// Quality above which chroma of half the size is held against chroma of full size.
+const FINE: f64 = 97.0;
 /// A file of more than this share of the source's bytes calls for another way.
 const HARDLY_SMALLER: f64 = 0.65;
 /// Share of the bytes that trellis quantisation leaves at the same quality.
@@ -116,20 +118,38 @@ impl Search<'_> {
             Some((again, smaller)) if smaller < bytes => return Ok(again),
             other => other,
         };
-        let whole = Candidate::new(picture, sampling, first, self.run)?;
-        let aim = Aim { trials: WHOLE_ENCODINGS, ..self.aim(first) };
-        let made = solve(aim, |quality| whole.trial(reference, quality, Rounding::BALANCED, self.run))?;
-        drop(whole);
-        let size = made.file.size(self.run)? as f64;
+        let mut made = self.made(sampling, first, reference)?;
+        let mut size = self.size(&made)?;
+        if made.knob > FINE && sampling == Sampling::Half && !picture.channels().is_gray() {
+            // Fine chroma that both lost where they were compared: halved, it takes many bytes or cannot be had at all.
+            let full = self.made(Sampling::Full, self.usual().quality, reference)?;
+            let smaller = self.size(&full)?;
+            if smaller < size || full.score > made.score && made.score < self.target {
+                (made, size) = (full, smaller);
+            }
+        }
         // The first look may have been too hopeful.
         let again = if again.is_none() { self.again(size, reference, part)? } else { again };
         Ok(match again {
-            Some((again, smaller)) if smaller < size || made.score < self.target => again,
+            Some((again, smaller)) if smaller < size => again,
             _ => made,
         })
     }
 
-    /// The source's own coefficients, and their bytes, where other ways leave `bytes` or about as many.
+    /// The whole picture with this chroma subsampling, sought from the quality `first` on.
+    fn made(&self, sampling: Sampling, first: f64, reference: &Reference) -> Result<Trial<Blocks>> {
+        let whole = Candidate::new(self.task.picture, sampling, first, self.run)?;
+        let aim = Aim { trials: WHOLE_ENCODINGS, ..self.aim(first) };
+        solve(aim, |quality| whole.trial(reference, quality, Rounding::BALANCED, self.run))
+    }
+
+    /// The bytes of a trial; without end where it misses the target.
+    fn size(&self, trial: &Trial<Blocks>) -> Result<f64> {
+        Ok(if trial.score < self.target { f64::INFINITY } else { trial.file.size(self.run)? as f64 })
+    }
+
+    /// The source's own coefficients, and their bytes, where other ways leave `bytes` or about as many and these reach the
+    /// target.
     fn again(
         &self,
         bytes: f64,

@@ -6,7 +6,12 @@ mod near;
 pub(super) use indexed::ULTRA_COLOURS;
 pub(super) use near::near;
 
-use super::{Goal, Optimised, Preset, Task, metric::Reference, palette::Histogram, probe};
+use super::{
+    Goal, Optimised, Preset, Task,
+    metric::{Reference, bands},
+    palette::Histogram,
+    probe,
+};
 use crate::{
     codec::{EncodeOptions, PngOptions},
     control::{Run, Stage},
@@ -15,6 +20,8 @@ use crate::{
 
 /// Effort of what is delivered.
 const EFFORT: u8 = 4;
+/// How many times the bytes of the best lossy file the exact pixels may take at no effort to be tried with all of it.
+const MAY_WIN: f64 = 1.5;
 
 pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
     match task.goal {
@@ -54,10 +61,21 @@ fn smart(task: &Task<'_>, target: f64, run: Run<'_>) -> Result<Optimised> {
         _ => near::search(task, &reference, target, run)?,
     };
     let best = [indexed.map(|found| found.result), near].into_iter().flatten().min_by_key(|found| found.bytes.len());
-    match best {
-        Some(best) => Ok(best),
-        None => exact(task, run),
+    let Some(best) = best else { return exact(task, run) };
+    if best.bytes.len() as f64 * MAY_WIN < outlook(task, run)? {
+        return Ok(best);
     }
+    // What filters leave nothing of, such as ramps and tiles, takes more bytes with errors than without.
+    let exact = exact(task, run)?;
+    Ok(if exact.bytes.len() <= best.bytes.len() { exact } else { best })
+}
+
+/// About how many bytes the exact pixels take at no effort, from bands of a large picture.
+fn outlook(task: &Task<'_>, run: Run<'_>) -> Result<f64> {
+    let bands = bands(task.picture);
+    let part = bands.as_ref().unwrap_or(task.picture);
+    let bytes = probe::encode(task, part, &EncodeOptions::Png(options(task, 0)), run)?.len();
+    Ok(bytes as f64 * f64::from(task.picture.height()) / f64::from(part.height()))
 }
 
 #[cfg(test)]
