@@ -82,10 +82,11 @@ fn write_blocks(out: &mut Vec<u8>, metadata: &Metadata) {
     }
 }
 
-/// Comments, and notices as comments `keyword: text`, since the format has no better place for them.
+/// Notices as comments `keyword: text`, since the format has no better place for them, and comments. In this order, since
+/// the notices are comments when they are read again, and what is last, a mark, has to stay so.
 fn write_comments(out: &mut Vec<u8>, metadata: &Metadata) {
     let notices = metadata.notices.iter().map(|(keyword, text)| format!("{keyword}: {text}"));
-    for comment in metadata.comments.iter().cloned().chain(notices) {
+    for comment in notices.chain(metadata.comments.iter().cloned()) {
         if comment.len() <= MAX_PAYLOAD {
             write_segment(out, marker::COM, &[comment.as_bytes()]);
         }

@@ -39,7 +39,7 @@ pub(super) fn decode(bytes: &[u8], options: &DecodeOptions, run: Run<'_>) -> Res
     run.limits.check_canvas(frame.width, frame.height, 1)?;
     let outline = scan::outline(bytes, frame, run)?;
     let eighths = options.eighths(frame.width, frame.height);
-    if eighths < 8 || !suits_zune(frame) {
+    if eighths < 8 || !suits_zune(&header) {
         return by_libjpeg(bytes, &header, eighths, run);
     }
     let sound = !frame.arithmetic && entropy::check(bytes, frame, run)? == Verdict::Sound;
@@ -59,16 +59,22 @@ pub(super) fn decode(bytes: &[u8], options: &DecodeOptions, run: Run<'_>) -> Res
 /// The pixels of a sequential file that was written here.
 pub(super) fn own(bytes: &[u8], run: Run<'_>) -> Result<Picture> {
     let header = Header::read(bytes)?;
-    let decoded = if suits_zune(&header.frame) { by_zune(bytes, &header, run)? } else { None };
+    let decoded = if suits_zune(&header) { by_zune(bytes, &header, run)? } else { None };
     decoded.map_or_else(|| by_libjpeg(bytes, &header, 8, run), Ok)
 }
 
-/// Whether zune-jpeg's pixels are right: it has no CMYK, takes the first component to be the most finely sampled, and
-/// mixes up several that one scan cannot hold, so that they stay apart in whatever is rewritten for it.
-fn suits_zune(frame: &Frame) -> bool {
+/// Whether zune-jpeg's pixels are right: it has no CMYK, believes an Adobe segment before a JFIF header and the names `RGB`
+/// before both, takes the first component to be the most finely sampled, and mixes up several that one scan cannot hold,
+/// so that they stay apart in whatever is rewritten for it.
+fn suits_zune(header: &Header<'_>) -> bool {
+    let frame = &header.frame;
     let first = &frame.components[0];
     let count = frame.components.len();
-    count < 4 && (first.across, first.down) == frame.most_sampled() && (count == 1 || can_interleave(frame))
+    let rgb = header.adobe == Some(0) || frame.is_named_rgb();
+    count < 4
+        && (count == 1 || rgb == (header.colours() == Colours::Rgb))
+        && (first.across, first.down) == frame.most_sampled()
+        && (count == 1 || can_interleave(frame))
 }
 
 /// Whether zune-jpeg can decode the scans as they are: it mixes up components that come one by one in a sequential file,
@@ -345,6 +351,22 @@ mod tests {
     }
 
     #[test]
+    fn a_jfif_header_means_ycbcr_before_any_mark_and_an_adobe_mark_comes_before_names() {
+        let jfif = (0xE0, &b"JFIF\0\x01\x01\0\0\x01\0\x01\0\0"[..]);
+        let adobe = |transform: u8| [&b"Adobe\0d\0\0\0\0"[..], &[transform]].concat();
+        let usual = pixels(&flat(&[200, 100, 50], &[1, 2, 3], &[]));
+        for names in [&[1, 2, 3][..], b"RGB"] {
+            for marks in [vec![], vec![(0xEE, adobe(0))], vec![(0xEE, adobe(1))]] {
+                let marks: Vec<_> = marks.iter().map(|(marker, mark)| (*marker, &mark[..])).collect();
+                let file = flat(&[200, 100, 50], names, &[&[jfif], &marks[..]].concat());
+                assert_eq!(pixels(&file), usual, "{names:?} {marks:?}");
+            }
+            assert_eq!(pixels(&flat(&[200, 100, 50], names, &[(0xEE, &adobe(1))])), usual, "{names:?}");
+            assert_eq!(pixels(&flat(&[200, 100, 50], names, &[(0xEE, &adobe(0))]))[..3], [200, 100, 50], "{names:?}");
+        }
+    }
+
+    #[test]
     fn components_in_scans_of_their_own_give_the_same_pixels() {
         let file = baseline(50, 40);
         let passes = [0, 1, 2].map(|index| Pass { components: (index, 1), band: (0, 63), bits: (0, 0) });
@@ -375,7 +397,7 @@ mod tests {
     #[test]
     fn luma_sampled_more_coarsely_than_chroma_decodes() {
         let file = sampled(&[(1, 1), (2, 2), (2, 2)], [88, 0, 0]);
-        assert!(!suits_zune(&Header::read(&file).unwrap().frame));
+        assert!(!suits_zune(&Header::read(&file).unwrap()));
         assert!(pixels(&file).iter().all(|&sample| sample == 161));
     }
 

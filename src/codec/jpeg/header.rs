@@ -87,13 +87,13 @@ impl<'a> Header<'a> {
         Err(damaged(if frame.is_some() { "has no scan" } else { "has no frame header" }))
     }
 
-    /// How the components make colours, by the rules of the decoder that delivers the pixels: an Adobe segment or the
-    /// component names `RGB` say that three components are not YCbCr.
+    /// How the components make colours, in the order of libjpeg (`default_decompress_parms` in `jdapimin.c`) and so of
+    /// browsers: three are YCbCr by a JFIF header, else what an Adobe segment says, else RGB by the names `RGB`.
     pub(super) fn colours(&self) -> Colours {
-        let components = &self.frame.components;
-        match components.len() {
+        match self.frame.components.len() {
             1 => Colours::Gray,
-            3 if self.adobe == Some(0) || components.iter().map(|c| c.id).eq(*b"RGB") => Colours::Rgb,
+            3 if self.extras.iter().any(is_jfif) => Colours::YCbCr,
+            3 if self.adobe == Some(0) || self.adobe.is_none() && self.frame.is_named_rgb() => Colours::Rgb,
             3 => Colours::YCbCr,
             _ if self.adobe.is_none_or(|transform| transform == 0) => Colours::Cmyk,
             _ => Colours::Ycck,
@@ -125,6 +125,11 @@ impl Frame {
             return Err(damaged("has two components of one name"));
         }
         Ok(Self { width: width.into(), height: height.into(), components, progressive, arithmetic })
+    }
+
+    /// Whether the components bear the names of red, green and blue.
+    pub(super) fn is_named_rgb(&self) -> bool {
+        self.components.iter().map(|component| component.id).eq(*b"RGB")
     }
 
     /// The largest sampling factors, across and down.
@@ -209,9 +214,9 @@ pub(super) fn adobe_transform(segment: &Segment<'_>) -> Option<u8> {
     segment.payload.get(11).copied().filter(|_| named)
 }
 
-/// Whether a segment is a JFIF header (and not an extension of one).
+/// Whether a segment is a JFIF header (and not an extension of one), whole as libjpeg asks for it.
 pub(super) fn is_jfif(segment: &Segment<'_>) -> bool {
-    segment.marker == marker::APP0 && segment.payload.starts_with(b"JFIF\0") && segment.payload.len() >= 12
+    segment.marker == marker::APP0 && segment.payload.starts_with(b"JFIF\0") && segment.payload.len() >= 14
 }
 
 /// An [`Error::Input`] of this format.

@@ -50,9 +50,14 @@ fn all_named<'a>(extras: &[Segment<'a>], marker: u8, name: &[u8]) -> impl Iterat
     of_kind.filter_map(move |segment| segment.payload.strip_prefix(name))
 }
 
+/// Whether there is an ICC profile, be it broken or too large.
+pub(super) fn has_icc(extras: &[Segment<'_>]) -> bool {
+    all_named(extras, marker::APP2, ICC).next().is_some()
+}
+
 /// The ICC profile, joined from its chunks in the order of their numbers. As in browsers there is none unless the chunks
 /// are numbered from 1 to the count that each of them names.
-pub(super) fn icc(extras: &[Segment<'_>], limits: &Limits) -> Option<Vec<u8>> {
+fn icc(extras: &[Segment<'_>], limits: &Limits) -> Option<Vec<u8>> {
     let mut chunks: Vec<(u8, &[u8])> = Vec::new();
     let mut counts = Vec::new();
     for payload in all_named(extras, marker::APP2, ICC) {

@@ -56,8 +56,8 @@ impl Decode for Jpeg {
         Format::Jpeg
     }
 
-    fn probe(&self, bytes: &[u8], run: Run<'_>) -> Result<Info> {
-        probe::probe(bytes, run)
+    fn probe(&self, bytes: &[u8], _: Run<'_>) -> Result<Info> {
+        probe::probe(bytes)
     }
 
     fn frames<'a>(&self, bytes: &'a [u8], options: &DecodeOptions, run: Run<'a>) -> Result<Box<dyn Frames + 'a>> {

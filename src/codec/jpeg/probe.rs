@@ -6,13 +6,12 @@ use super::{
 };
 use crate::{
     codec::{ColourModel, Info},
-    control::Run,
     error::Result,
     format::Format,
 };
 
 /// Reads up to the first scan.
-pub(super) fn probe(bytes: &[u8], run: Run<'_>) -> Result<Info> {
+pub(super) fn probe(bytes: &[u8]) -> Result<Info> {
     let header = Header::read(bytes)?;
     let frame = &header.frame;
     Ok(Info {
@@ -32,7 +31,7 @@ pub(super) fn probe(bytes: &[u8], run: Run<'_>) -> Result<Info> {
         quality: quality::estimate(&header),
         lossless: Some(false),
         orientation: metadata::orientation(&header.extras),
-        icc: metadata::icc(&header.extras, run.limits).is_some(),
+        icc: metadata::has_icc(&header.extras),
     })
 }
 
@@ -76,13 +75,13 @@ mod tests {
 
     #[test]
     fn headers_tell_size_coding_and_colour() {
-        let info = probe(&progressive(33, 17), run()).unwrap();
+        let info = probe(&progressive(33, 17)).unwrap();
         assert_eq!((info.width, info.height, info.bits_per_pixel), (33, 17, 24));
         assert_eq!((info.colour, info.interlaced, info.lossless), (ColourModel::Rgb, Some(true), Some(false)));
         let gray = encoded(&photo(9, 9, Channels::Gray), options(4, false)).unwrap();
-        let info = probe(&gray, run()).unwrap();
+        let info = probe(&gray).unwrap();
         assert_eq!((info.colour, info.interlaced, info.sampling), (ColourModel::Gray, Some(false), None));
-        assert_eq!(probe(&flat(&[1, 2, 3, 4], b"CMYK", &[]), run()).unwrap().colour, ColourModel::Cmyk);
+        assert_eq!(probe(&flat(&[1, 2, 3, 4], b"CMYK", &[])).unwrap().colour, ColourModel::Cmyk);
     }
 
     #[test]
@@ -90,17 +89,17 @@ mod tests {
         for (sampling, name) in [(Sampling::Full, "4:4:4"), (Sampling::HalfWidth, "4:2:2"), (Sampling::Half, "4:2:0")] {
             let options = JpegOptions { sampling, ..options(4, false) };
             let file = encoded(&photo(16, 16, Channels::Rgb), options).unwrap();
-            assert_eq!(probe(&file, run()).unwrap().sampling.as_deref(), Some(name));
+            assert_eq!(probe(&file).unwrap().sampling.as_deref(), Some(name));
         }
         let odd = with_frame_byte(7, 0x13);
-        assert_eq!(probe(&odd, run()).unwrap().sampling.as_deref(), Some("1x3,1x1,1x1"));
-        assert_eq!(probe(&with_frame_byte(7, 0x12), run()).unwrap().sampling.as_deref(), Some("4:4:0"));
-        assert_eq!(probe(&with_frame_byte(7, 0x41), run()).unwrap().sampling.as_deref(), Some("4:1:1"));
+        assert_eq!(probe(&odd).unwrap().sampling.as_deref(), Some("1x3,1x1,1x1"));
+        assert_eq!(probe(&with_frame_byte(7, 0x12)).unwrap().sampling.as_deref(), Some("4:4:0"));
+        assert_eq!(probe(&with_frame_byte(7, 0x41)).unwrap().sampling.as_deref(), Some("4:1:1"));
     }
 
     #[test]
     fn codings_that_are_not_done_are_refused_by_name() {
-        let refused = |file: &[u8]| probe(file, run()).unwrap_err().to_string();
+        let refused = |file: &[u8]| probe(file).unwrap_err().to_string();
         assert_eq!(refused(&with_frame_byte(0, 12)), "12-bit JPEG is not supported");
         let mut file = baseline(16, 16);
         let frame = offsets(&file, 0xC0)[0];
@@ -114,7 +113,7 @@ mod tests {
     #[test]
     fn a_frame_without_height_or_width_is_damaged() {
         for (at, size) in [(2, "16x0"), (4, "0x16")] {
-            let error = probe(&with_frame_byte(at, 0), run()).unwrap_err().to_string();
+            let error = probe(&with_frame_byte(at, 0)).unwrap_err().to_string();
             assert_eq!(error, format!("the JPEG image has no size in its header: {size} pixels"));
         }
     }
@@ -123,7 +122,7 @@ mod tests {
     fn headers_cut_anywhere_are_an_error() {
         let file = baseline(16, 16);
         let scan = offsets(&file, 0xDA)[0];
-        assert!((0..scan).all(|end| probe(&file[..end], run()).is_err()));
+        assert!((0..scan).all(|end| probe(&file[..end]).is_err()));
     }
 
     #[test]
@@ -133,10 +132,10 @@ mod tests {
         for exif in [&little[..], big] {
             let file = with_segment(&baseline(8, 8), 0xE1, &[b"Exif\0\0", exif]);
             // The chain of directories loops back to the first.
-            assert_eq!(probe(&file, run()).unwrap().orientation, crate::picture::Orientation::Rotate90);
+            assert_eq!(probe(&file).unwrap().orientation, crate::picture::Orientation::Rotate90);
             for end in 0..exif.len() {
                 let file = with_segment(&baseline(8, 8), 0xE1, &[b"Exif\0\0", &exif[..end]]);
-                assert!(probe(&file, run()).is_ok());
+                assert!(probe(&file).is_ok());
             }
         }
     }

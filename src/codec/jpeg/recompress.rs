@@ -60,8 +60,12 @@ fn marks(header: &Header<'_>) -> Vec<u8> {
     if let Some(jfif) = header.extras.iter().find_map(plain_jfif) {
         write_segment(&mut out, marker::APP0, &[&jfif]);
     }
-    // YCbCr is what three components mean without an Adobe segment; all else needs it.
-    let needed = !(header.frame.components.len() == 1 || header.frame.components.len() == 3 && header.adobe == Some(1));
+    // YCbCr is what three components mean without an Adobe segment, unless their names say RGB; all else needs it.
+    let needed = match header.frame.components.len() {
+        1 => false,
+        3 => header.adobe != Some(1) || header.frame.is_named_rgb(),
+        _ => true,
+    };
     if let Some(adobe) = header.extras.iter().rfind(|extra| adobe_transform(extra).is_some() && needed) {
         write_segment(&mut out, marker::APP14, &[&adobe.payload[..12]]);
     }
@@ -127,6 +131,9 @@ mod tests {
         let file = flat(&[200, 10, 30], &[1, 2, 3], &[(0xEE, b"Adobe\0d\0\0\0\0\x01")]);
         let out = recompress(&file, true, run()).unwrap();
         assert_eq!((offsets(&out, 0xEE).len(), pixels(&out)), (0, pixels(&file)));
+        let named = flat(&[200, 10, 30], b"RGB", &[(0xEE, b"Adobe\0d\0\0\0\0\x01")]);
+        let out = recompress(&named, true, run()).unwrap();
+        assert_eq!((offsets(&out, 0xEE).len(), pixels(&out)), (1, pixels(&file)));
     }
 
     #[test]
