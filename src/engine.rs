@@ -179,6 +179,8 @@ impl Engine {
 const KEPT_BYTES: usize = 64 << 20;
 /// Errors that spare fewer bytes, or a smaller share of them, are not worth being seen.
 const LEAST_SPARED: (usize, usize) = (32, 50);
+/// What to say of a profile that is not kept and not converted from.
+const IGNORED: &str = "the embedded profile does not fit the picture and was ignored";
 /// The longer side, in pixels, of an SVG that is looked at to be cropped.
 #[cfg(feature = "svg")]
 const LOOK: u64 = 640;
@@ -266,8 +268,7 @@ impl Work<'_> {
         let kept = metadata.kept(self.plan.keep, false);
         done.bytes = self.marked(self.plan.format, &done.bytes, kept, (self.plan.goal, self.of_all))?;
         if converted == Converted::Ignored {
-            let ignored = "the embedded profile does not fit the picture and was ignored";
-            done.warnings.insert(0, ignored.to_owned());
+            done.warnings.insert(0, IGNORED.to_owned());
         }
         done.warnings.extend(self.without_faces());
         if self.info.frames > 1 && !self.plan.moves {
@@ -399,9 +400,8 @@ impl Work<'_> {
         let vouches = |(goal, of_all): &(Goal, bool)| mark.vouches_for(*goal, &of_formats_too(&bytes, *of_all));
         let Some(kind) = kinds.find(vouches) else { return Ok(None) };
         let kept = unmarked.kept(self.plan.keep, true);
-        let named = self.is_named(&kept);
-        let bytes = self.marked(self.info.format, &bytes, kept, kind)?;
-        Ok(Some(Optimised { bytes: self.no_larger(bytes, named), score: 100.0, warnings: Vec::new() }))
+        let bytes = self.marked(self.info.format, &bytes, kept.clone(), kind)?;
+        Ok(Some(Optimised { bytes: self.no_larger(bytes, metadata, &kept)?, score: 100.0, warnings: Vec::new() }))
     }
 
     /// Whether [`passed_on`](Self::passed_on) may come to no more bytes. Where no codec has an outlook on it, no file
@@ -415,21 +415,22 @@ impl Work<'_> {
     }
 
     /// The smallest file that has the stored pixels or coefficients: recompressed, or the source without what may be
-    /// stripped, or the source as it is. Each has a profile if one is asked for.
+    /// stripped, or the source as it is. Each has a profile if one is asked for, and none has anything that is to go: where
+    /// nothing else saves what the rewritten rest takes, the result is larger than the source by that.
     fn passed_on(&self, metadata: &Metadata) -> Result<Optimised> {
         let kept = metadata.kept(self.plan.keep, true);
-        let named = self.is_named(&kept);
         let recompressed = self.codecs.recompress(self.info.format, self.bytes, self.plan.interlaced, self.run)?;
         let mut best = self.marked(self.info.format, &recompressed, kept.clone(), (self.plan.goal, self.of_all))?;
         if self.plan.may_keep_source {
-            let kept = self.named(self.info.format, self.bytes, kept)?;
-            let stripped = self.codecs.with_metadata(self.info.format, self.bytes, &kept, self.run)?;
+            let named = self.named(self.info.format, self.bytes, kept.clone())?;
+            let stripped = self.codecs.with_metadata(self.info.format, self.bytes, &named, self.run)?;
             if stripped.len() <= best.len() {
                 best = stripped;
             }
-            best = self.no_larger(best, named);
+            best = self.no_larger(best, metadata, &kept)?;
         }
-        Ok(Optimised { bytes: best, score: 100.0, warnings: Vec::new() })
+        let lost = self.info.icc && metadata.icc.is_none();
+        Ok(Optimised { bytes: best, score: 100.0, warnings: lost.then(|| IGNORED.to_owned()).into_iter().collect() })
     }
 
     /// The frames, decoded, converted to sRGB and taken through the operations as they are asked for.
@@ -449,16 +450,23 @@ impl Work<'_> {
         Ok(frame.picture.into_owned())
     }
 
-    /// Whether the source has the profile that is asked for.
-    fn is_named(&self, kept: &Metadata) -> bool {
-        !self.plan.keep.profile || kept.icc.is_some() || self.info.colour == ColourModel::Cmyk
+    /// `bytes`, or the source as it is where that is smaller, has the profile that is asked for, and nothing that is to go.
+    /// A JPEG opens everywhere without its end marker, a PNG that was cut does not, even where no pixel is lost.
+    fn no_larger(&self, bytes: Vec<u8>, metadata: &Metadata, kept: &Metadata) -> Result<Vec<u8>> {
+        let named = !self.plan.keep.profile || kept.icc.is_some() || self.info.colour == ColourModel::Cmyk;
+        let whole = self.info.format != Format::Png || self.bytes.ends_with(b"\0\0\0\0IEND\xAE\x42\x60\x82");
+        let keeps = self.bytes.len() < bytes.len() && named && whole && self.holds_nothing_but(kept, metadata)?;
+        Ok(if keeps { self.bytes.to_vec() } else { bytes })
     }
 
-    /// `bytes`, or the source as it is where that is smaller. A JPEG opens everywhere without its end marker, a PNG that
-    /// was cut does not, even where no pixel is lost.
-    fn no_larger(&self, bytes: Vec<u8>, named: bool) -> Vec<u8> {
-        let whole = self.info.format != Format::Png || self.bytes.ends_with(b"\0\0\0\0IEND\xAE\x42\x60\x82");
-        if self.bytes.len() < bytes.len() && named && whole { self.bytes.to_vec() } else { bytes }
+    /// Whether all that the source carries is `kept`, be it in another place. What is in no part of its `metadata` is missing
+    /// where these are written anew.
+    fn holds_nothing_but(&self, kept: &Metadata, metadata: &Metadata) -> Result<bool> {
+        let mut all = metadata.clone();
+        all.comments.retain(|comment| Mark::parse(comment).is_none());
+        let moved = Metadata { exif: all.exif_with_notices(), notices: Vec::new(), ..all.clone() };
+        let anew = self.codecs.with_metadata(self.info.format, self.bytes, metadata, self.run)?;
+        Ok((*kept == all || *kept == moved) && anew.len() >= self.bytes.len())
     }
 
     /// `metadata` with a profile for the file `bytes` if one is asked for and not there. Pixels without a profile are in

@@ -5,8 +5,8 @@ mod pictures;
 
 use exif::{Exif, In, Reader, Tag};
 use image::{ImageDecoder, ImageReader};
-use lapidary::Format;
-use pictures::{FORMATS, crc32, decoded, file, file_with, photo, process, reader, same_pixels, warnings};
+use lapidary::{Engine, Format, Input, Limits, Unattended};
+use pictures::{FORMATS, crc32, decoded, file, file_with, photo, process, reader, request, same_pixels, warnings};
 
 const HOLDER: &str = "(c) 2024 A. Holder";
 const ARTIST: &str = "A. Artist";
@@ -188,7 +188,10 @@ fn lossless_keeps_the_profile_that_the_pixels_are_in() {
 
 /// A PNG with more chunks behind its header.
 fn png_with(chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
-    let mut png = file(&photo(48, 32), Format::Png);
+    with_chunks(file(&photo(48, 32), Format::Png), chunks)
+}
+
+fn with_chunks(mut png: Vec<u8>, chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
     for (kind, data) in chunks.iter().rev() {
         let body = [&kind[..], data].concat();
         let chunk = [&(data.len() as u32).to_be_bytes()[..], &body, &crc32(&body).to_be_bytes()].concat();
@@ -221,6 +224,76 @@ fn colours_of_high_dynamic_range_stay_named_without_loss_and_are_said_to_be_igno
 fn a_profile_that_cannot_be_read_is_said_to_be_ignored() {
     assert!(is_ignored(&png_with(&[(b"iCCP", b"icc\0\0not deflate")])));
     assert!(!is_ignored(&png_with(&[])));
+}
+
+#[test]
+fn a_profile_over_the_limit_is_said_to_be_ignored() {
+    let mut limits = Limits::default();
+    limits.metadata_bytes = 1000;
+    let engine = Engine::new().with_limits(limits);
+    let profile: Vec<u8> = (0..3000u32).map(|at| (at * at / 7) as u8).collect();
+    for format in FORMATS {
+        let source = file_with(&photo(48, 32), format, None, Some(&profile));
+        for optimize in ["lossless", "high"] {
+            let request = request(&asking(optimize, ""));
+            let outcome = engine.process(Input { bytes: &source, name: None }, &request, &Unattended).unwrap();
+            let said = warnings(&outcome).iter().filter(|warning| warning.contains("ignored")).count();
+            assert_eq!(said, 1, "{format} {optimize}: {:?}", warnings(&outcome));
+        }
+    }
+}
+
+/// Nothing but a position.
+fn position() -> Vec<u8> {
+    let pointer = b"II*\0\x08\0\0\0\x01\0\x25\x88\x04\0\x01\0\0\0\x1A\0\0\0\0\0\0\0";
+    let latitude = b"\x01\0\x02\0\x05\0\x03\0\0\0\x2C\0\0\0\0\0\0\0";
+    let degrees = [48u32, 1, 12, 1, 30, 1].map(u32::to_le_bytes).concat();
+    [&pointer[..], latitude, &degrees].concat()
+}
+
+#[test]
+fn a_position_goes_even_where_what_stays_takes_more_room_without_it() {
+    let legal = format!("Copyright\0{}", "All rights reserved, in any form and by any means. ".repeat(40));
+    let holds = |bytes: &[u8]| bytes.windows(24).any(|window| window == &position()[44..]);
+    let pixels = process(&png_with(&[]), &asking("lossless", "")).bytes;
+    let noticed = process(&png_with(&[(b"tEXt", legal.as_bytes())]), &asking("lossless", r#""all""#)).bytes;
+    let gamma = with_chunks(pixels, &[(b"gAMA", &55_556u32.to_be_bytes())]);
+    for small in [noticed, gamma] {
+        let source = with_chunks(small, &[(b"eXIf", &position())]);
+        assert!(holds(&source));
+        for optimize in ["lossless", "low", "medium"] {
+            for kinds in ["", r#""copyright""#, r#""copyright", "date""#] {
+                assert!(!holds(&process(&source, &asking(optimize, kinds)).bytes), "{optimize} {kinds}");
+            }
+        }
+    }
+}
+
+#[test]
+fn colours_told_by_a_gamma_alone_take_no_more_room_without_loss() {
+    for gamma in [55_556u32, 100_000] {
+        let pixels = process(&png_with(&[]), &asking("lossless", "")).bytes;
+        let source = with_chunks(pixels, &[(b"gAMA", &gamma.to_be_bytes()), (b"tEXt", b"Software\0some")]);
+        let result = process(&source, &asking("lossless", "")).bytes;
+        assert!(result.len() < source.len(), "{} of {}", result.len(), source.len());
+        let told = [b"gAMA", &gamma.to_be_bytes()[..]].concat();
+        assert!(result.windows(8).any(|window| window == told), "{gamma}");
+        assert!(!result.windows(4).any(|window| window == b"some"));
+        assert_eq!(process(&result, &asking("lossless", "")).bytes, result, "{gamma}");
+    }
+}
+
+#[test]
+fn notices_that_became_comments_stay_where_they_are_in_a_second_pass() {
+    let notice = |keyword: &str| format!("{keyword}\0{HOLDER}").into_bytes();
+    let source = png_with(&[
+        (b"tEXt", b"Comment\0drawn by hand"),
+        (b"tEXt", &notice("Copyright")),
+        (b"tEXt", &notice("Author")),
+    ]);
+    let json = r#"{"optimize": {}, "output": {"format": "jpeg", "metadata": ["all"]}}"#;
+    let jpeg = process(&source, json).bytes;
+    assert_eq!(process(&jpeg, json).bytes, jpeg);
 }
 
 #[test]

@@ -65,6 +65,11 @@ pub(super) fn measured(parts: &Parts<'_>) -> Colours<'static> {
     }
 }
 
+/// The chunks that say it.
+pub(super) fn measures<'p, 'a>(parts: &'p Parts<'a>) -> impl Iterator<Item = &'p Chunk<'a>> {
+    [b"gAMA", b"cHRM"].into_iter().filter_map(|kind| find(parts, kind))
+}
+
 /// The codes of a `cICP` chunk; `None` for those that say nothing to a still image of standard dynamic range.
 fn coded(chunk: &Chunk<'_>) -> Option<Colours<'static>> {
     let &[primaries, transfer, 0, 1] = chunk.data() else { return None };

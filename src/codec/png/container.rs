@@ -4,7 +4,7 @@ use libdeflater::{CompressionLvl, Compressor};
 
 use super::{
     chunks,
-    colour_chunks::{Colours, colours, measured, synthesised, untold},
+    colour_chunks::{Colours, colours, measured, measures, synthesised, untold},
     inflate::Inflater,
     parts::Parts,
     probe::is_gray,
@@ -86,8 +86,13 @@ pub(super) fn with_metadata(bytes: &[u8], metadata: &Metadata, run: Run<'_>) -> 
     if let Some(cicp) = &metadata.cicp {
         chunks::write(&mut early, b"cICP", &[cicp]);
     }
-    if let Some(icc) = &metadata.icc {
-        chunks::write(&mut early, b"iCCP", &[b"icc\0\0", &deflated(icc)]);
+    match (&metadata.icc, measured(&parts)) {
+        // Said in fewer bytes than a profile takes.
+        (Some(icc), said) if colours(&parts) == said && synthesised(&said, is_gray(&parts)).as_ref() == Some(icc) => {
+            measures(&parts).for_each(|chunk| chunks::write(&mut early, &chunk.kind(), &[chunk.data()]));
+        }
+        (Some(icc), _) => chunks::write(&mut early, b"iCCP", &[b"icc\0\0", &deflated(icc)]),
+        (None, _) => {}
     }
     if let Some(exif) = &metadata.exif {
         chunks::write(&mut early, b"eXIf", &[exif]);
