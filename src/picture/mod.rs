@@ -5,6 +5,7 @@ mod frame;
 mod layout;
 mod metadata;
 mod pixels;
+pub(crate) mod power;
 pub(crate) mod transfer;
 
 #[cfg(feature = "png")]

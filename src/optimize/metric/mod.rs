@@ -19,7 +19,6 @@ mod channel;
 mod ground;
 #[allow(clippy::needless_range_loop, reason = "an index a lane shows which operations go together")]
 mod pool;
-mod power;
 mod pyramid;
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 //! The 108 weights, the polynomial and the power are those of SSIMULACRA 2.1 (J. Sneyers, Cloudinary;
 //! <https://github.com/cloudinary/ssimulacra2>, `src/ssimulacra2.cc`, BSD 3-clause).
 
-use super::power::power;
+use crate::picture::power::power;
 
 /// Colour channels: X (red against green), Y (brightness), B (blue against yellow).
 pub(super) const CHANNELS: usize = 3;

@@ -2,6 +2,8 @@
 
 use moxcms::ToneReprCurve;
 
+use crate::picture::power::power;
+
 /// Device value to linear light, both 0 to 1.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Curve {
@@ -49,17 +51,27 @@ impl Curve {
     pub(super) fn at(&self, x: f64) -> f64 {
         let y = match self {
             Self::Identity => x,
-            Self::Gamma(gamma) => x.max(0.0).powf(*gamma),
+            Self::Gamma(gamma) => raised(x, *gamma),
             Self::Sampled(samples) => interpolated(samples, x),
             Self::Parametric { g, a, b, c, d, e, f } => {
                 if x >= *d {
-                    (a * x + b).max(0.0).powf(*g) + e
+                    raised(a * x + b, *g) + e
                 } else {
                     c * x + f
                 }
             }
         };
         if y.is_nan() { 0.0 } else { y.clamp(0.0, 1.0) }
+    }
+}
+
+/// `base`, or 0 where that is negative, to the power of `exponent`.
+fn raised(base: f64, exponent: f64) -> f64 {
+    match base > 0.0 {
+        true => power(base, exponent),
+        false if exponent > 0.0 => 0.0,
+        false if exponent < 0.0 => f64::INFINITY,
+        false => 1.0,
     }
 }
 
@@ -83,6 +95,12 @@ mod tests {
             let x = f64::from(step) / 100.0;
             assert!((curve.at(x) - crate::picture::transfer::decode(x)).abs() < 1e-6, "{x}");
         }
+    }
+
+    #[test]
+    fn nothing_stays_nothing_by_any_gamma() {
+        let ends = [0.1, 1.0, 2.2, 255.0].map(|gamma| (Curve::Gamma(gamma).at(0.0), Curve::Gamma(gamma).at(1.0)));
+        assert_eq!(ends, [(0.0, 1.0); 4]);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Powers without the machine's mathematical library, whose last digits differ between systems.
 
-/// `base` to the power of `exponent`, for `base` a positive normal number and results within the range of normal
-/// numbers; accurate to about 1e-14, and the same bits on every machine.
-pub(super) fn power(base: f64, exponent: f64) -> f64 {
+/// `base` to the power of `exponent`, for `base` a positive normal number; results beyond the range of normal numbers are
+/// near its ends. Accurate to about 1e-14, and the same bits on every machine.
+pub(crate) fn power(base: f64, exponent: f64) -> f64 {
     exp2(exponent * log2(base))
 }
 
@@ -27,6 +27,7 @@ fn log2(x: f64) -> f64 {
 
 /// Splits off the nearest integer, then the series of the exponential function.
 fn exp2(x: f64) -> f64 {
+    let x = x.clamp(-1022.0, 1023.0);
     let whole = (x + if x < 0.0 { -0.5 } else { 0.5 }) as i64;
     let rest = (x - whole as f64) * std::f64::consts::LN_2;
     let (mut sum, mut term) = (1.0, 18.0);
@@ -51,6 +52,12 @@ mod tests {
             }
             base *= 1.37;
         }
+    }
+
+    #[test]
+    fn what_no_number_holds_ends_at_the_ends() {
+        assert!(power(0.5, 1e30) < 1e-300 && power(0.5, -1e30) > 1e300);
+        assert!(power(f64::MAX, 3.0) > 1e300 && power(f64::MIN_POSITIVE, 3.0) < 1e-300);
     }
 
     #[test]
