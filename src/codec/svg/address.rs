@@ -14,14 +14,14 @@ pub(crate) fn placed_urls(value: &str) -> Vec<(Range<usize>, &str)> {
     let mut from = 0;
     while let Some(at) = find_url(&value[from..]) {
         let start = from + at;
-        let inner = value[start + 4..].trim_start();
+        let inner = value[start + 4..].trim_ascii_start();
         let (url, after) = match inner.chars().next() {
             Some(quote @ ('"' | '\'')) => inner[1..].split_once(quote).unwrap_or((inner, "")),
             _ => inner.split_at(inner.find(')').unwrap_or(inner.len())),
         };
-        let behind = after.trim_start();
+        let behind = after.trim_ascii_start();
         from = value.len() - behind.strip_prefix(')').unwrap_or(behind).len();
-        found.push((start..from, url.trim()));
+        found.push((start..from, url.trim_ascii()));
     }
     found
 }

@@ -196,6 +196,14 @@ fn sheets_stay_with_their_classes_where_html_may_need_them() {
 }
 
 #[test]
+fn declarations_stay_beside_nested_rules() {
+    let sheet = "@media all{rect{fill:red;&amp;:hover{fill:blue;stroke:red}stroke-width:2;}}";
+    let spaced = sheet.replace('{', " {\n ").replace(":red", " : red ");
+    let text = optimised(&format!("<style>{spaced}</style><rect width=\"9\" height=\"8\"/>"));
+    assert!(text.contains(sheet), "{text}");
+}
+
+#[test]
 fn text_inherits_what_only_styles_say() {
     let cases = [
         ("<g style=\"font:10px sans-serif\"><text y=\"9\">a</text></g>", "font:10px sans-serif"),

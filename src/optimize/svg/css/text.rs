@@ -9,7 +9,8 @@ pub(in crate::optimize::svg) struct Declaration {
     pub important: bool,
 }
 
-/// What stands between braces and in front of them; at-rules as they are, with an empty body where they have none.
+/// What stands between braces and in front of them; at-rules as they are, with an empty body where they have none. Rules
+/// that say nothing are left out, so that what has no body and is no at-rule is a declaration beside nested rules.
 pub(in crate::optimize::svg) fn rules(sheet: &str) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     let mut rest = sheet;
@@ -18,7 +19,8 @@ pub(in crate::optimize::svg) fn rules(sheet: &str) -> Vec<(&str, &str)> {
         rest = &rest[at + 1..];
         if c == '{' {
             let end = closing(rest);
-            found.push((head, rest[..end].trim()));
+            let body = rest[..end].trim();
+            found.extend(Some((head, body)).filter(|_| head.starts_with('@') || !body.is_empty()));
             rest = rest.get(end + 1..).unwrap_or("");
         } else if !head.is_empty() {
             found.push((head, ""));
@@ -69,7 +71,8 @@ pub(super) fn split(text: &str, separator: char) -> Vec<&str> {
     found
 }
 
-/// The first of `wanted` outside of strings, brackets and parentheses.
+/// The first of `wanted` outside of strings, brackets and parentheses. An address without quotes ends like a string, but
+/// with its bracket and with nothing else.
 fn outside(text: &str, wanted: &[char]) -> Option<(usize, char)> {
     let (mut quote, mut depth) = (None, 0u32);
     let mut chars = text.char_indices().peekable();
@@ -81,16 +84,25 @@ fn outside(text: &str, wanted: &[char]) -> Option<(usize, char)> {
                 chars.next_if(|(_, c)| returned && *c == '\n');
             }
             (Some(open), _) if c == open => quote = None,
-            (Some(_), '\n' | '\r' | '\x0c') => quote = None,
+            (Some('"' | '\''), '\n' | '\r' | '\x0c') => quote = None,
             (Some(_), _) => {}
             (None, '"' | '\'') => quote = Some(c),
             (None, _) if depth == 0 && wanted.contains(&c) => return Some((at, c)),
+            (None, '(') if begins_address(&text[..at], &text[at + 1..]) => quote = Some(')'),
             (None, '(' | '[') => depth += 1,
             (None, ')' | ']') => depth = depth.saturating_sub(1),
             _ => {}
         }
     }
     None
+}
+
+/// Whether a bracket between these two begins an address without quotes.
+fn begins_address(before: &str, behind: &str) -> bool {
+    let named = |c: char| c.is_ascii_alphanumeric() || !c.is_ascii() || matches!(c, '-' | '_' | '#' | '@');
+    let split = before.len().checked_sub(3).and_then(|at| before.split_at_checked(at));
+    split.is_some_and(|(before, name)| name.eq_ignore_ascii_case("url") && !before.ends_with(named))
+        && !behind.trim_ascii_start().starts_with(['"', '\''])
 }
 
 /// Where the brace that is already open closes.
@@ -153,5 +165,17 @@ mod tests {
         assert_eq!(stripped("a/*b*/c<!--d-->e/*f"), "a c d e ");
         assert_eq!(declarations("fill;:x;;y:"), []);
         assert_eq!(rules("a{b:c"), [("a", "b:c")]);
+        assert_eq!(rules("a{}@b{}"), [("@b", "")]);
+    }
+
+    #[test]
+    fn addresses_without_quotes_end_with_their_bracket() {
+        for address in ["url(#b'c)", "URL( #b\"c\n)", "url(b(c)", "url(b\\)'c)"] {
+            assert_eq!(declarations(&format!("a:{address};d:e")).len(), 2, "{address}");
+        }
+        for function in ["url( ';)')", "curl(';)')", "#url(';)')", "url(;"] {
+            assert_eq!(declarations(&format!("a:{function}")).len(), 1, "{function}");
+            assert_eq!(split(function, ';').len(), 1, "{function}");
+        }
     }
 }

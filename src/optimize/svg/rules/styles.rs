@@ -140,8 +140,14 @@ fn shorten(tree: &mut Tree, styles: &[Id], textual: &[bool]) -> Result<()> {
 fn compact(sheet: &str) -> String {
     let mut text = String::new();
     for (head, body) in css::rules(sheet) {
+        let written = |block: &str| css::written(&css::declarations(block));
+        // A declaration beside nested rules.
+        if body.is_empty() && !head.starts_with('@') {
+            text.push_str(&format!("{};", written(head)));
+            continue;
+        }
         let head = head.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
-        let inner = if body.contains('{') { compact(body) } else { css::written(&css::declarations(body)) };
+        let inner = if body.contains('{') { compact(body) } else { written(body) };
         match (head.starts_with('@'), inner.is_empty()) {
             (true, true) => text.push_str(&format!("{head};")),
             (false, true) => {}

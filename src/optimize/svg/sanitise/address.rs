@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::codec::svg::{placed_urls, urls};
 
-/// An address, read as browsers do: without white space and control characters, the scheme in any case.
+/// Where an address leads, the scheme in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Address {
     /// An element of this document.
@@ -22,10 +22,19 @@ pub(super) enum Address {
 }
 
 impl Address {
+    /// What browsers leave out of an address is left out; what any reader might leave out cannot make it harmless.
     pub(super) fn read(address: &str) -> Self {
-        let plain: String =
-            address.chars().filter(|c| !c.is_whitespace() && !c.is_control() && !is_invisible(*c)).collect();
-        let plain = plain.get(..plain.len().min(96)).map_or_else(|| plain.clone(), str::to_owned).to_ascii_lowercase();
+        let plain = |c: char| !c.is_whitespace() && !c.is_control() && !is_invisible(c);
+        let trimmed = address.trim_matches(|c| c <= ' ');
+        match Self::of(&begun(address, plain)) {
+            leads @ (Self::Link | Self::Refused) => leads,
+            stays if stays == Self::of(&begun(trimmed, |c| !matches!(c, '\t' | '\n' | '\r'))) => stays,
+            _ => Self::Refused,
+        }
+    }
+
+    /// By its beginning, in small letters.
+    fn of(plain: &str) -> Self {
         if plain.is_empty() || plain.starts_with('#') {
             return Self::Inside;
         }
@@ -33,7 +42,7 @@ impl Address {
         if !plain[scheme.len()..].starts_with(':') {
             return Self::Link;
         }
-        let data = &plain[scheme.len() + 1..];
+        let data = plain[scheme.len() + 1..].trim_ascii_start();
         match scheme {
             "http" | "https" | "mailto" | "tel" => Self::Link,
             "data" if data.starts_with("image/svg") => Self::Document,
@@ -60,13 +69,18 @@ impl Address {
     }
 }
 
+/// The beginning of an address, which tells where it leads: of the characters that count, in small letters.
+fn begun(address: &str, counts: impl Fn(char) -> bool) -> String {
+    address.chars().filter(|c| counts(*c)).take(96).collect::<String>().to_ascii_lowercase()
+}
+
 /// Characters without a width, which a reader does not see and a parser may skip.
 const fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202F}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{AD}')
 }
 
 /// What values that run or load something have.
-const ACTIVE: [&str; 9] = [
+const ACTIVE: [&str; 11] = [
     "javascript:",
     "vbscript:",
     "livescript:",
@@ -74,7 +88,9 @@ const ACTIVE: [&str; 9] = [
     "image-set(",
     "@import",
     "data:text/",
-    "data:application/x",
+    "data:application/x-javascript",
+    "data:application/xhtml",
+    "data:application/xml",
     "src(",
 ];
 
@@ -92,14 +108,19 @@ pub(super) fn is_harmless_value(value: &str) -> bool {
     if !tells(value) {
         return true;
     }
-    let value = unescaped(value);
-    // The end of a line ends a string, and what is quoted here may not be there; so no address may hold another one.
+    let (value, quotes_by_escape) = unescaped(value);
+    // The end of a line ends a string, and what is quoted here may not be there; so no address may hold another one. Nor
+    // may it go on behind its quotes, or into what comes to stand behind the value.
     let whole = |place: Range<usize>| {
-        let inner = value[place.start + "url(".len()..place.end].trim_end_matches(')').trim();
-        !inner.contains(['\n', '\r', '\x0c']) && urls(inner).is_empty()
+        let inner = value[place.start + "url(".len()..place.end].trim_ascii();
+        let closed = inner.ends_with(')') || inner.starts_with('#');
+        let inner = inner.trim_end_matches(')');
+        closed && !inner.contains(['\n', '\r', '\x0c']) && urls(inner).is_empty()
     };
     let inside = |url: &str| matches!(Address::read(url), Address::Inside | Address::Picture | Address::Font);
-    if !placed_urls(&value).into_iter().all(|(place, url)| whole(place) && inside(url)) {
+    // A quote that is escaped begins and ends no address, though it looks so now.
+    let judged = |(place, url): (Range<usize>, &str)| !quotes_by_escape && whole(place) && inside(url);
+    if !placed_urls(&value).into_iter().all(judged) {
         return false;
     }
     let lower: String =
@@ -107,9 +128,10 @@ pub(super) fn is_harmless_value(value: &str) -> bool {
     !ACTIVE.iter().any(|bad| lower.contains(bad))
 }
 
-/// Without the escapes of CSS, `\75 rl(` for `url(`.
-fn unescaped(value: &str) -> String {
+/// Without the escapes of CSS, `\75 rl(` for `url(`, and whether one of them was for a quote.
+fn unescaped(value: &str) -> (String, bool) {
     let mut text = String::with_capacity(value.len());
+    let mut quotes = false;
     let mut rest = value.chars().peekable();
     while let Some(c) = rest.next() {
         if c != '\\' {
@@ -122,12 +144,17 @@ fn unescaped(value: &str) -> String {
             (code, digits) = (code * 16 + digit, digits + 1);
             rest.next();
         }
+        let meant = match digits {
+            0 => rest.next(),
+            _ => char::from_u32(code).or(Some('\u{FFFD}')),
+        };
         if digits > 0 {
-            text.push(char::from_u32(code).unwrap_or('\u{FFFD}'));
-            rest.next_if(|c| c.is_whitespace());
+            rest.next_if(char::is_ascii_whitespace);
         }
+        quotes |= matches!(meant, Some('"' | '\''));
+        text.extend(meant);
     }
-    text
+    (text, quotes)
 }
 
 #[cfg(test)]
@@ -149,6 +176,11 @@ mod tests {
             ("\u{1}javascript:alert(1)", Address::Refused),
             ("JaVaScRiPt:alert(1)", Address::Refused),
             ("file:///etc/passwd", Address::Refused),
+            ("\u{1} #a\n", Address::Inside),
+            ("da\nta:\timage/png,x", Address::Picture),
+            ("\u{A0}#a", Address::Refused),
+            ("da ta:image/../x", Address::Refused),
+            ("\u{200B}data:font/../x", Address::Refused),
         ];
         for (address, expected) in cases {
             assert_eq!(Address::read(address), expected, "{address:?}");
@@ -162,7 +194,18 @@ mod tests {
 
     #[test]
     fn values_are_harmless_without_addresses_outside_and_scripts() {
-        for harmless in ["url(#a) red", "url('#a')", "none", "url(data:image/png;base64,AA)", "12px", "url( \"#b\" )"] {
+        let harmless = [
+            "url(#a) red",
+            "url('#a')",
+            "none",
+            "url(data:image/png;base64,AA)",
+            "url(data:application/x-font-ttf;base64,AA)",
+            "12px",
+            "url( \"#b\" )",
+            "url(#a",
+            "\"a\\\"b\"",
+        ];
+        for harmless in harmless {
             assert!(is_harmless_value(harmless), "{harmless}");
         }
         let bad = [
@@ -178,6 +221,11 @@ mod tests {
             "url(\"#a\n)",
             "url(\"#a\n\")",
             "url(\"#a\\a )\")",
+            "url(",
+            "url('#a'/x)",
+            "url(\\22#a\\22)",
+            "url(\\'#a\\')",
+            "url(\u{A0}#a)",
             "\"url('#\" url(//x) \"')\"",
         ];
         for bad in bad {

@@ -166,6 +166,9 @@ const REFUSED: [&str; 18] = [
     "xmlns",
 ];
 
+/// Blocks of a sheet within blocks; deeper ones are taken out.
+const BLOCKS: u8 = 32;
+
 /// A document without what could act, load or lead elsewhere.
 #[derive(Debug)]
 pub(super) struct Cleaned {
@@ -295,20 +298,31 @@ fn clean_attributes(tree: &mut Tree, id: Id, removed: &mut BTreeSet<String>) {
 
 /// Keeps the declarations that stay inside.
 fn clean_style(style: &mut String) -> Verdict {
-    let declared = css::declarations(&css::stripped(style));
-    let count = declared.len();
-    let kept: Vec<Declaration> = declared.into_iter().filter(stays_inside).collect();
+    let stripped = css::stripped(style);
+    let (kept, all) = kept_of(&stripped);
     *style = css::written(&kept);
-    match kept.len() {
-        all if all == count => Verdict::Harmless,
-        0 => Verdict::Refused,
-        _ => Verdict::Mended,
+    // Looked at as a whole as well, as browsers may see a declaration where there is none here.
+    match all && address::is_harmless_value(&stripped) {
+        true => Verdict::Harmless,
+        false if kept.is_empty() => Verdict::Refused,
+        false => Verdict::Mended,
     }
 }
 
+/// The declarations of a block that stay inside, and whether they are all that it has.
+fn kept_of(block: &str) -> (Vec<Declaration>, bool) {
+    let mut declared = css::declarations(block);
+    let count = declared.len();
+    declared.retain(stays_inside);
+    let all = declared.len() == count;
+    (declared, all)
+}
+
+/// Of a name that is more than one, browsers may read something else.
 fn stays_inside(declaration: &Declaration) -> bool {
+    let named = |c: char| c.is_ascii_alphanumeric() || !c.is_ascii() || matches!(c, '-' | '_');
     !matches!(declaration.name.as_str(), "behavior" | "-moz-binding" | "-ms-behavior")
-        && !declaration.name.contains('\\')
+        && declaration.name.chars().all(named)
         && address::is_harmless_value(&declaration.value)
 }
 
@@ -319,40 +333,58 @@ fn clean_sheet(tree: &mut Tree, id: Id, removed: &mut BTreeSet<String>) {
     for child in tree.children(id).to_vec() {
         let Some(text) = tree.text_mut(child) else { continue };
         let stripped = css::stripped(text);
-        let cleaned = clean_rules(&stripped, removed);
-        *text = cleaned;
+        let mut found = BTreeSet::new();
+        *text = clean_rules(&stripped, 0, &mut found);
+        // Looked at as a whole as well, as browsers may see a rule where there is none here.
+        if found.is_empty() && !address::is_harmless_value(&stripped) {
+            found.insert("style".to_owned());
+        }
+        removed.append(&mut found);
     }
 }
 
-/// The rules of a sheet that stay inside the document, blocks within blocks included.
-fn clean_rules(sheet: &str, removed: &mut BTreeSet<String>) -> String {
+/// The rules of a sheet that stay inside the document, blocks within blocks included, and declarations beside those.
+fn clean_rules(sheet: &str, depth: u8, removed: &mut BTreeSet<String>) -> String {
     let mut text = String::new();
+    if depth > BLOCKS {
+        removed.insert("style".to_owned());
+        return text;
+    }
     for (head, body) in css::rules(sheet) {
-        let kind = head.split([' ', '(', '"', '\'', ';']).next().unwrap_or("").to_ascii_lowercase();
-        let harmless = address::is_harmless_value(head) && !head.contains('\\');
+        let ends = |c: char| c.is_ascii_whitespace() || matches!(c, '(' | '"' | '\'' | ';');
+        let kind = head.split(ends).next().unwrap_or("").to_ascii_lowercase();
+        // Browsers may take a block behind the name of a variable for its value.
+        let harmless = address::is_harmless_value(head) && !head.contains('\\') && !head.starts_with("--");
         match kind.as_str() {
+            _ if body.is_empty() && !head.starts_with('@') => {
+                let kept = clean_declarations(head, removed);
+                if !kept.is_empty() {
+                    text.push_str(&format!("{kept};"));
+                }
+                continue;
+            }
             _ if !harmless => {}
             "@media" | "@supports" | "@layer" | "@keyframes" | "@-webkit-keyframes" | "@-moz-keyframes"
             | "@container" => {
-                let inner = clean_rules(body, removed);
+                let inner = clean_rules(body, depth + 1, removed);
                 text.push_str(&format!("{head}{{{inner}}}"));
                 continue;
             }
             "@font-face" | "@page" => {
-                if css::declarations(body).iter().all(stays_inside) {
-                    text.push_str(&format!("{head}{{{}}}", css::written(&css::declarations(body))));
+                if let (kept, true) = kept_of(body) {
+                    text.push_str(&format!("{head}{{{}}}", css::written(&kept)));
                     continue;
                 }
             }
             "@charset" | "@namespace" => continue,
             at if at.starts_with('@') => {}
             _ => {
-                let kept: Vec<Declaration> = css::declarations(body).into_iter().filter(stays_inside).collect();
-                if kept.len() < css::declarations(body).len() {
-                    removed.insert("style".to_owned());
-                }
+                let kept = match body.contains('{') {
+                    true => clean_rules(body, depth + 1, removed),
+                    false => clean_declarations(body, removed),
+                };
                 if !kept.is_empty() {
-                    text.push_str(&format!("{head}{{{}}}", css::written(&kept)));
+                    text.push_str(&format!("{head}{{{kept}}}"));
                 }
                 continue;
             }
@@ -360,4 +392,13 @@ fn clean_rules(sheet: &str, removed: &mut BTreeSet<String>) -> String {
         removed.insert(if kind.starts_with('@') { kind } else { "style".to_owned() });
     }
     text
+}
+
+/// The declarations of a rule that stay inside.
+fn clean_declarations(block: &str, removed: &mut BTreeSet<String>) -> String {
+    let (kept, all) = kept_of(block);
+    if !all {
+        removed.insert("style".to_owned());
+    }
+    css::written(&kept)
 }

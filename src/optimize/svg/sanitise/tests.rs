@@ -8,7 +8,7 @@ use crate::{
 
 /// Documents that act, load or lead elsewhere in some viewer: after OWASP's and DOMPurify's collections. Each says `EVIL`
 /// where the harm is, and `kept` where nothing is wrong.
-const ATTACKS: [&str; 67] = [
+const ATTACKS: [&str; 86] = [
     "<script>EVIL</script>",
     "<script href=\"EVIL\"/>",
     "<script xlink:href=\"data:text/javascript,EVIL\"/>",
@@ -75,6 +75,25 @@ const ATTACKS: [&str; 67] = [
     "<foreignObject><p xmlns=\"http://www.w3.org/1999/xhtml\" style='color:url(\"#a&#10;);background:url(https://EVIL/)'>kept</p></foreignObject>",
     "<style>@media all{p{color:url(\"#a\n);background:url(https://EVIL/)}}</style>",
     "<style>@import 'https://EVIL'</style>",
+    "<style>@font-face{font-family:x;a:url(#b'c);src:local(\"x');q\"),url(https://EVIL/f.woff2)}</style>",
+    "<style>@font-face{font-family:x;a:\\75rl(#b'c);src:local(\"x');q\"),url(//EVIL/f.woff2)}</style>",
+    "<style>rect{a:url(#b'c);list-style:\"x');q\" url(https://EVIL/l.png)}</style>",
+    "<style>rect{fill:red;&amp;:hover{fill:url(https://EVIL)}}</style>",
+    "<style>rect{--a:{fill:url(https://EVIL)}}</style>",
+    "<style>rect{fill:url(<!-- -->//EVIL/x){a:b}</style>",
+    "<foreignObject><ul xmlns=\"http://www.w3.org/1999/xhtml\" style=\"a:url(#b'c);list-style:&quot;x');q&quot; url(https://EVIL/l.png)\"/></foreignObject>",
+    "<rect style=\"a:\\75rl(#b'c);mask:'x;q&quot;');url(//EVIL)\"/>",
+    "<image href=\"da ta:image/../../EVIL\"/>",
+    "<image href=\"&#x200B;data:image/../../EVIL\"/>",
+    "<image href=\"&#xA0;data:image/../../EVIL\"/>",
+    "<feImage href=\"data\u{AD}:image/png/EVIL\"/>",
+    "<use href=\"&#xA0;#EVIL\"/>",
+    "<rect style=\"fill:url('da ta:image/../../EVIL#a')\"/>",
+    "<rect fill=\"url(&#xA0;#EVIL)\"/>",
+    "<rect style=\"fill:url(\\22 data:image/png/../../../EVIL.svg\\22)\"/>",
+    "<rect style=\"fill:url(\\22#a\\22/x/EVIL)\"/>",
+    "<rect style=\"fill:url(\\&quot;#a\\&quot;/EVIL)\"/>",
+    "<rect filter=\"url('#a'/EVIL)\"/>",
     "<?xml-stylesheet href=\"https://EVIL\"?><!-- EVIL --><text>kept</text>",
 ];
 
@@ -103,6 +122,27 @@ fn nothing_that_acts_or_loads_survives() {
 }
 
 #[test]
+fn no_document_that_acts_or_loads_may_stay_as_it_is() {
+    let limits = Limits::default();
+    let run = Run { limits: &limits, control: &Unattended };
+    for attack in ATTACKS.iter().filter(|attack| !attack.contains("</style><script>")) {
+        let text = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\">{attack}</svg>"
+        );
+        // Nothing shows elements of a namespace that nobody knows, and comments; a viewer may follow an instruction.
+        assert!(!super::cleaned(&text, 0, run).is_ok_and(|cleaned| cleaned.was_clean), "{attack}");
+    }
+}
+
+#[test]
+fn blocks_within_blocks_end_before_the_stack() {
+    for head in ["@media all{", "a{"] {
+        let text = cleaned(&format!("<style>b{{fill:red}}{}fill:EVIL</style><g class=\"kept\"/>", head.repeat(40_000)));
+        assert!(!text.contains("EVIL") && text.contains("b{fill:red}") && text.contains("kept"), "{}", text.len());
+    }
+}
+
+#[test]
 fn what_is_harmless_stays() {
     let harmless = [
         "<a href=\"https://example.com/\"><text>x</text></a>",
@@ -112,6 +152,11 @@ fn what_is_harmless_stays() {
         "<rect style=\"fill:url(#a)\" clip-path=\"url(#b)\"/>",
         "<style>@media print{rect{fill:red}}@keyframes x{from{opacity:0}}</style>",
         "<style>@font-face{font-family:x;src:url(data:font/woff2;base64,AAAA)}</style>",
+        "<style>@font-face{font-family:x;src:url(data:application/x-font-woff;base64,AAAA)}</style>",
+        "<style>@media\nscreen and (min-width:9px){rect{fill:red}}@keyframes\tspin{from{opacity:0}}</style>",
+        "<style>@media all{rect{fill:red;&amp;:hover{fill:blue}}}</style>",
+        "<style>text{--a:red;font-family:\"a\\\"b\";a:url(#b'c);d:\"{\";e:url( '#f' )}</style>",
+        "<image href=\"data: image/png;base64,AAAA\"/>",
         "<rect><animate attributeName=\"fill\" values=\"red;url(#a)\" begin=\"b.click\"/></rect>",
         "<foreignObject><p xmlns=\"http://www.w3.org/1999/xhtml\" style=\"color:red\">x<br/></p></foreignObject>",
         "<title>x</title><desc>y</desc><g role=\"img\" aria-label=\"on: a\" one=\"1\"/>",
