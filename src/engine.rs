@@ -271,6 +271,8 @@ impl Work<'_> {
             done.warnings.insert(0, IGNORED.to_owned());
         }
         done.warnings.extend(self.without_faces());
+        #[cfg(feature = "svg")]
+        done.warnings.extend(self.without_fonts()?);
         if self.info.frames > 1 && !self.plan.moves {
             done.warnings.push(format!("{} holds one frame: the first of {}", self.plan.format, self.info.frames));
         }
@@ -341,6 +343,22 @@ impl Work<'_> {
             Err(stopped @ Error::Stopped(_)) => Err(stopped),
             Err(_) => Ok((self.plan.frame, Some("could not be drawn to look at, and was cropped from the middle"))),
         }
+    }
+
+    /// What to say where the text of an SVG was not drawn. Codecs have no place to say it in, so what may have text is
+    /// read once more.
+    #[cfg(feature = "svg")]
+    fn without_fonts(&self) -> Result<Option<String>> {
+        if self.info.format != Format::Svg {
+            return Ok(None);
+        }
+        let text = codec::svg::text(self.bytes, self.run)?;
+        // Documents in addresses may have some too.
+        if !text.contains("text") && !text.contains("data:") {
+            return Ok(None);
+        }
+        let drawing = codec::svg::Drawing::new(&text, &self.engine.fonts, self.run)?;
+        Ok(drawing.warning.map(str::to_owned))
     }
 
     /// What to say where faces were looked for and there are none.

@@ -48,6 +48,32 @@ fn drawn(engine: &Engine, svg: &[u8]) -> RgbImage {
 }
 
 #[test]
+fn text_that_is_not_drawn_is_said() {
+    let document =
+        |inner: &str| format!("<svg xmlns='http://www.w3.org/2000/svg' width='90' height='30'>{inner}</svg>");
+    let text = document("<text y='20'>Hill</text>");
+    let shown = document(&format!(
+        "<image width='90' height='30' href='data:image/svg+xml,{}'/>",
+        text.replace('<', "%3C").replace('\'', "&quot;")
+    ));
+    let unused = document("<defs><text id='t' y='20'>Hill</text></defs><title>text</title>");
+    let said = |engine: &Engine, svg: &str, format: &str| {
+        let json = format!("{{\"output\":{{\"format\":\"{format}\"}}}}");
+        process(engine, svg.as_bytes(), &json).output.warnings.unwrap()
+    };
+    let blind = Engine::new();
+    for svg in [&text, &shown] {
+        assert_eq!(said(&blind, svg, "jpeg"), ["text was not drawn, as no font is given for it"], "{svg}");
+    }
+    assert!(said(&blind, &unused, "jpeg").is_empty());
+    assert!(said(&blind, &text, "svg").is_empty());
+    let Some([seeing, _]) = engines() else { return };
+    assert!(said(&seeing, &text, "jpeg").is_empty());
+    let strange = said(&seeing, &document("<text y='20'>a \u{F0000}</text>"), "jpeg");
+    assert_eq!(strange, ["some characters were not drawn, as no font that is given has them"]);
+}
+
+#[test]
 fn text_is_drawn_the_same_after_every_preset() {
     let Some([seeing, blind]) = engines() else { return };
     for inner in TEXTS {

@@ -11,7 +11,11 @@ use resvg::{
     usvg::{ImageHrefResolver, Options, Size, Tree},
 };
 
-use super::{cost, embedded, fonts::Fonts, names, read, references, render};
+use super::{
+    cost, embedded,
+    fonts::{Fontless, Fonts},
+    names, read, references, render,
+};
 use crate::{
     codec::registry::caught,
     control::Run,
@@ -29,6 +33,8 @@ const STACK: usize = 32 << 20;
 #[derive(Debug)]
 pub(crate) struct Drawing {
     tree: Tree,
+    /// What to say where text of it is not drawn.
+    pub(crate) warning: Option<&'static str>,
 }
 
 impl Drawing {
@@ -38,7 +44,9 @@ impl Drawing {
     /// As of [`read::document`]; [`Error::Limit`] if references multiply the document beyond its limits, [`Error::Input`] if
     /// they lead back to where they began or its numbers cannot be drawn.
     pub(crate) fn new(text: &str, fonts: &Fonts, run: Run<'_>) -> Result<Self> {
-        in_reason(|| on_a_large_stack(|| converted(text, fonts, 0, run))).map(|tree| Self { tree })
+        let fontless = Fontless::default();
+        let tree = in_reason(|| on_a_large_stack(|| converted(text, (fonts, &fontless), 0, run)))?;
+        Ok(Self { tree, warning: fontless.warning() })
     }
 
     /// Width and height that the document gives itself, in CSS pixels.
@@ -85,7 +93,7 @@ impl Drawing {
 }
 
 /// The tree of a document that is nested in so many others.
-pub(super) fn converted(text: &str, fonts: &Fonts, nesting: u8, run: Run<'_>) -> Result<Tree> {
+pub(super) fn converted(text: &str, fonts: (&Fonts, &Fontless), nesting: u8, run: Run<'_>) -> Result<Tree> {
     let document = read::document(text, run)?;
     references::check(&document, run)?;
     let renamed = names::first(text, &document);
@@ -97,7 +105,8 @@ pub(super) fn converted(text: &str, fonts: &Fonts, nesting: u8, run: Run<'_>) ->
     let failure = Mutex::new(None);
     let options = Options {
         default_size: Size::from_wh(DEFAULT_SIZE.0, DEFAULT_SIZE.1).ok_or_else(|| Error::unsupported("a size"))?,
-        fontdb: fonts.database(),
+        fontdb: fonts.0.database(),
+        font_resolver: fonts.1.watched(),
         image_href_resolver: ImageHrefResolver {
             resolve_data: Box::new(|_, bytes, _| match embedded::picture(bytes, fonts, nesting, run) {
                 Ok(picture) => picture,

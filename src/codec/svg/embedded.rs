@@ -5,7 +5,11 @@ use std::sync::Arc;
 use imagesize::ImageType;
 use resvg::usvg::ImageKind;
 
-use super::{draw, fonts::Fonts, read};
+use super::{
+    draw,
+    fonts::{Fontless, Fonts},
+    read,
+};
 use crate::{
     control::Run,
     error::{Error, Result},
@@ -19,7 +23,12 @@ const NESTING: u8 = 3;
 ///
 /// # Errors
 /// [`Error::Limit`] for pictures larger than a source may be, or nested too deep.
-pub(super) fn picture(bytes: Arc<Vec<u8>>, fonts: &Fonts, nesting: u8, run: Run<'_>) -> Result<Option<ImageKind>> {
+pub(super) fn picture(
+    bytes: Arc<Vec<u8>>,
+    fonts: (&Fonts, &Fontless),
+    nesting: u8,
+    run: Run<'_>,
+) -> Result<Option<ImageKind>> {
     run.check()?;
     let kind = match imagesize::image_type(&bytes) {
         Ok(ImageType::Png) => ImageKind::PNG,
@@ -34,7 +43,7 @@ pub(super) fn picture(bytes: Arc<Vec<u8>>, fonts: &Fonts, nesting: u8, run: Run<
     Ok(Some(kind(bytes)))
 }
 
-fn drawing(bytes: &[u8], fonts: &Fonts, nesting: u8, run: Run<'_>) -> Result<Option<ImageKind>> {
+fn drawing(bytes: &[u8], fonts: (&Fonts, &Fontless), nesting: u8, run: Run<'_>) -> Result<Option<ImageKind>> {
     if nesting == NESTING {
         return Err(Error::Limit { limit: "SVG within SVG", wanted: u64::from(NESTING) + 1, allowed: NESTING.into() });
     }

@@ -1,8 +1,17 @@
 //! The fonts that text is drawn with: those the host gives and no others.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
-use resvg::usvg::fontdb::{Database, Source};
+use resvg::usvg::{
+    FontResolver,
+    fontdb::{Database, Source},
+};
 
 /// Fonts for text, none by default. Cheap to clone.
 ///
@@ -43,6 +52,44 @@ impl Fonts {
 
     pub(super) fn database(&self) -> Arc<Database> {
         Arc::clone(&self.database)
+    }
+}
+
+/// What of the text of a document found no font; of all of it, those that are embedded included.
+#[derive(Debug, Default)]
+pub(super) struct Fontless {
+    text: AtomicBool,
+    characters: AtomicBool,
+}
+
+impl Fontless {
+    /// The way in which usvg chooses fonts, watched.
+    pub(super) fn watched(&self) -> FontResolver<'_> {
+        let (select, fall_back) = (FontResolver::default_font_selector(), FontResolver::default_fallback_selector());
+        let noted = |missing: &AtomicBool, found: bool| {
+            missing.fetch_or(!found, Ordering::Relaxed);
+        };
+        FontResolver {
+            select_font: Box::new(move |font, database| {
+                let found = select(font, database);
+                noted(&self.text, found.is_some());
+                found
+            }),
+            select_fallback: Box::new(move |character, tried, database| {
+                let found = fall_back(character, tried, database);
+                noted(&self.characters, found.is_some());
+                found
+            }),
+        }
+    }
+
+    /// What to say of it.
+    pub(super) fn warning(self) -> Option<&'static str> {
+        match (self.text.into_inner(), self.characters.into_inner()) {
+            (true, _) => Some("text was not drawn, as no font is given for it"),
+            (false, true) => Some("some characters were not drawn, as no font that is given has them"),
+            (false, false) => None,
+        }
     }
 }
 
