@@ -19,6 +19,8 @@ meet, a number is added.
       --quality N      1 to 100, in place of a preset
       --resize SIZE    WxH, Wx or xH, in pixels
       --format F       auto, jpeg, png, webp, gif, svg, avif or smallest
+      --font FILE      font for the text of SVG, or a folder of fonts; may be given several times; without any, text is
+                       not drawn where SVG is turned to pixels
       --jobs N         pictures worked on at a time [default: one a processor]
       --json           one line of JSON for every input instead of a table:
                        {\"success\":true,\"input\":{..},\"output\":{..},\"ms\":..,\"path\":\"file written\"}
@@ -47,6 +49,8 @@ pub struct Arguments {
     pub folder: PathBuf,
     /// The request's JSON; not yet validated.
     pub request: Value,
+    /// Fonts for the text of SVG: files, and folders of them.
+    pub fonts: Vec<PathBuf>,
     /// Pictures worked on at a time.
     pub jobs: NonZeroUsize,
     /// Whether to print JSON lines.
@@ -61,6 +65,7 @@ impl Command {
     pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
         let mut reader = Reader { rest: arguments.into_iter(), request: None, settings: Vec::new() };
         let (mut inputs, mut folder, mut jobs, mut json) = (Vec::new(), PathBuf::from("optimised"), None, false);
+        let mut fonts = Vec::new();
         while let Some(argument) = reader.rest.next() {
             let Some((name, value)) = option(&argument) else {
                 inputs.push(argument.into());
@@ -72,6 +77,7 @@ impl Command {
                 "--json" if value.is_none() => json = true,
                 "--" if value.is_none() => inputs.extend(reader.rest.by_ref().map(PathBuf::from)),
                 "-o" | "--output" => folder = reader.os_value(&name, value)?.into(),
+                "--font" => fonts.push(reader.os_value(&name, value)?.into()),
                 "--jobs" => jobs = Some(reader.number(&name, value)?),
                 _ => reader.setting(&name, value)?,
             }
@@ -81,7 +87,7 @@ impl Command {
         }
         let jobs =
             jobs.map_or_else(|| Ok(processors()), |n| NonZeroUsize::new(n).ok_or("--jobs must be at least 1"))?;
-        Ok(Self::Process(Arguments { inputs, folder, request: reader.merged(), jobs, json }))
+        Ok(Self::Process(Arguments { inputs, folder, request: reader.merged(), fonts, jobs, json }))
     }
 }
 
@@ -238,6 +244,8 @@ mod tests {
             let error = parse(given).unwrap_err();
             assert!(error.contains(expected), "{given:?}: {error}");
         }
+        let fonts = parse(&["--font", "a.ttf", "--font=b", "c"]).unwrap().fonts;
+        assert_eq!(fonts, [PathBuf::from("a.ttf"), "b".into()]);
         assert!(parse(&["--request", "@/no/such/file", "a"]).unwrap_err().contains("cannot read"));
     }
 }

@@ -7,6 +7,7 @@
 //! | file | what |
 //! |---|---|
 //! | `arguments` | the command line, and the request that it makes |
+//! | `fonts` | fonts for the text of SVG, from files |
 //! | `inputs` | which files are meant, and their bytes |
 //! | `work` | pictures through the engine, on several threads, reported in order |
 //! | `outputs` | names in the output folder, never those of an input |
@@ -15,6 +16,7 @@
 //! | `progress` | the bar on a terminal |
 
 mod arguments;
+mod fonts;
 mod inputs;
 mod json;
 mod outputs;

@@ -41,7 +41,7 @@ impl Place {
     fn run_into(&self, folder: &str, inputs: &[&Path], request: Value) -> (usize, Vec<Value>) {
         let inputs = inputs.iter().map(PathBuf::from).collect();
         let jobs = NonZeroUsize::new(3).unwrap();
-        let arguments = Arguments { inputs, folder: self.at(folder), request, jobs, json: true };
+        let arguments = Arguments { inputs, folder: self.at(folder), request, fonts: Vec::new(), jobs, json: true };
         let mut out = Vec::new();
         let failed = run(&arguments, &mut out).unwrap();
         let lines = String::from_utf8(out).unwrap();
@@ -150,4 +150,23 @@ fn a_wrong_request_is_the_failure_of_every_input() {
     let (failed, lines) = place.run(&[&picture, &picture], json!({"resize": {"width": "wide"}}));
     assert_eq!((failed, &lines[1]["code"]), (2, &json!(422)));
     assert!(lines[0]["message"].as_str().unwrap().contains("resize.width"));
+}
+
+#[test]
+fn what_is_no_font_is_refused_by_its_name() {
+    let place = Place::new("fonts");
+    let picture = place.picture("a.png");
+    fs::create_dir_all(place.at("empty")).unwrap();
+    for (font, problem) in [("a.png", "is no font"), ("empty", "has no fonts"), ("none.ttf", "none.ttf")] {
+        let arguments = Arguments {
+            inputs: vec![picture.clone()],
+            folder: place.at("out"),
+            request: json!({}),
+            fonts: vec![place.at(font)],
+            jobs: NonZeroUsize::MIN,
+            json: true,
+        };
+        let error = run(&arguments, &mut Vec::new()).unwrap_err().to_string();
+        assert!(error.contains(font) && error.contains(problem), "{error}");
+    }
 }

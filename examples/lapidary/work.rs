@@ -17,7 +17,7 @@ use lapidary::{Engine, Input, Limits, request::Request};
 
 use crate::{
     arguments::Arguments,
-    inputs,
+    fonts, inputs,
     outputs::{Draft, Folder},
     progress::{Progress, Watch},
     report::{Failure, Report, Success},
@@ -29,7 +29,7 @@ type Unnamed = (Success, Draft);
 /// Processes `inputs` and hands every report to `print`, in the order of the inputs; the number of those that failed.
 ///
 /// # Errors
-/// What `print` fails with; inputs not yet begun are left undone then.
+/// What is wrong with a font, and what `print` fails with; inputs not yet begun are left undone then.
 pub fn process(
     inputs: &[PathBuf],
     arguments: &Arguments,
@@ -38,7 +38,8 @@ pub fn process(
 ) -> io::Result<usize> {
     let request = Request::from_value(&arguments.request).map_err(Failure::from);
     let progress = Progress::of(inputs.len());
-    let shop = Shop { engine: Engine::new(), request, folder: folder.path().into() };
+    let engine = Engine::new().with_fonts(fonts::read(&arguments.fonts)?);
+    let shop = Shop { engine, request, folder: folder.path().into() };
     let (next, (done, results)) = (AtomicUsize::new(0), mpsc::channel());
     thread::scope(|scope| {
         for _ in 0..arguments.jobs.get().min(inputs.len()) {

@@ -34,6 +34,8 @@ Usage: server [OPTIONS]                          serves
   --open HOST:PORT   lets this private place in, and no other; may be given several times
   --egress ADDR      local address that fetches and webhooks leave from; one of IPv4, one of IPv6, or both
   --contact URL      shown to hosts of fetched images, in the User-Agent [default: the public URL]
+  --font FILE        font for the text of SVG, or a folder of fonts; may be given several times; without any, text is
+                     not drawn where SVG is turned to pixels
   --s3-endpoint URL  endpoint of the storage provider `custom`
   --workers N        pictures worked on at a time [default: one a core]
   --queue N          requests that may wait [default: 10000]
@@ -65,6 +67,7 @@ pub(crate) struct Options {
     pub(crate) open: Vec<Place>,
     pub(crate) egress: Egress,
     pub(crate) contact: Option<String>,
+    pub(crate) fonts: Vec<PathBuf>,
     pub(crate) s3_endpoint: Option<String>,
     pub(crate) workers: Option<usize>,
     pub(crate) queue: Option<u64>,
@@ -86,6 +89,7 @@ impl Default for Options {
             open: Vec::new(),
             egress: Egress::default(),
             contact: None,
+            fonts: Vec::new(),
             s3_endpoint: None,
             workers: None,
             queue: None,
@@ -119,6 +123,7 @@ pub(crate) fn read(arguments: impl IntoIterator<Item = String>) -> Result<(Comma
                 IpAddr::V6(address) => options.egress.v6 = Some(address),
             },
             "--contact" => options.contact = Some(value()?),
+            "--font" => options.fonts.push(value()?.into()),
             "--s3-endpoint" => options.s3_endpoint = Some(value()?),
             "--workers" => options.workers = Some(number(&word, value()?)?),
             "--queue" => options.queue = Some(number(&word, value()?)?),

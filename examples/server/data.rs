@@ -34,7 +34,7 @@ impl Data {
     }
 
     /// The service on this folder.
-    pub(crate) fn service(&self, settings: Settings, world: World) -> Result<Service> {
+    pub(crate) fn service(&self, engine: Engine, settings: Settings, world: World) -> Result<Service> {
         // Before the ledger is made, whose presence tells that there must be keys.
         let keyring = self.keyring()?;
         let ports = Ports {
@@ -44,7 +44,7 @@ impl Data {
             storage: world.storage,
             notifier: world.notifier,
         };
-        Ok(Service::new(ports, Engine::new(), keyring, settings))
+        Ok(Service::new(ports, engine, keyring, settings))
     }
 
     /// The keys that seal: 64 random bytes in hexadecimal, made at first start. Without them no stored secret opens, so no

@@ -5,6 +5,8 @@
 mod arguments;
 mod commands;
 mod data;
+#[path = "../lapidary/fonts.rs"]
+mod fonts;
 mod http;
 mod tls;
 
@@ -12,6 +14,7 @@ use std::{fs, net::SocketAddr, process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result};
 use lapidary::{
+    Engine,
     adapter::{
         http::{Guard, Http, Options as HttpOptions},
         s3::{Endpoint, S3},
@@ -50,8 +53,8 @@ fn run() -> Result<()> {
         Command::Help => print!("{}", arguments::HELP),
         Command::Serve => runtime.block_on(serve(&options))?,
         Command::Administer(words) => {
-            let service =
-                Data::open(&options.data)?.service(settings(&options, String::new()), world(&options, None)?)?;
+            let (settings, world) = (settings(&options, String::new()), world(&options, None)?);
+            let service = Data::open(&options.data)?.service(Engine::new(), settings, world)?;
             runtime.block_on(commands::administer(service.admin(), &words, &options))?;
         }
     }
@@ -84,7 +87,8 @@ async fn serve(options: &Options) -> Result<()> {
     let public_url = options.public_url.clone().unwrap_or_else(|| format!("https://{address}"));
     let (certificate, key) = tls::files(options.certificate.as_ref(), &data)?;
     let acceptor = tls::acceptor(&certificate, &key)?;
-    let service = data.service(settings(options, public_url.clone()), world(options, Some(&public_url))?)?;
+    let engine = Engine::new().with_fonts(fonts::read(&options.fonts)?);
+    let service = data.service(engine, settings(options, public_url.clone()), world(options, Some(&public_url))?)?;
     let first_key = first_account(&service, &data, options).await?;
     let certificate = fs::canonicalize(certificate)?;
     if options.allow_private {
