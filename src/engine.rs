@@ -16,7 +16,7 @@ use crate::{
     format::{Format, sniff},
     limits::Limits,
     operation::{Models, Operation, Processed},
-    optimize::{Goal, Mark, Moving, Optimised, Task, optimise, optimise_moving},
+    optimize::{Goal, Mark, Moving, Optimised, Task, optimise, optimise_moving, worth_having_exactly},
     picture::{Channels, Converted, Frames, Metadata, Picture, srgb_profile},
     plan::{self, Means, Plan, of_formats, plan},
     request::{Output, OutputFormat, Request},
@@ -177,8 +177,6 @@ impl Engine {
 
 /// Of frames that other steps than networks made, which are kept for as often as an encoder asks for them.
 const KEPT_BYTES: usize = 64 << 20;
-/// Errors that spare fewer bytes, or a smaller share of them, are not worth being seen.
-const LEAST_SPARED: (usize, usize) = (32, 50);
 /// What to say of a profile that is not kept and not converted from.
 const IGNORED: &str = "the embedded profile does not fit the picture and was ignored";
 /// The longer side, in pixels, of an SVG that is looked at to be cropped.
@@ -276,7 +274,7 @@ impl Work<'_> {
         if self.info.frames > 1 && !self.plan.moves {
             done.warnings.push(format!("{} holds one frame: the first of {}", self.plan.format, self.info.frames));
         }
-        let enough = done.bytes.len() + LEAST_SPARED.0.max(done.bytes.len() / LEAST_SPARED.1);
+        let enough = worth_having_exactly(done.bytes.len());
         if self.plan.may_keep_source && self.may_do_without_loss(enough)? {
             let passed_on = self.passed_on(metadata)?;
             if passed_on.bytes.len() <= enough {

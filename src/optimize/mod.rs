@@ -130,6 +130,14 @@ pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
     })
 }
 
+/// Errors that spare fewer bytes, or a smaller share of them, are not worth being seen.
+const LEAST_SPARED: (usize, usize) = (32, 50);
+
+/// Up to how many bytes a file without errors is better than one of so many `bytes` with them.
+pub(crate) fn worth_having_exactly(bytes: usize) -> usize {
+    bytes + LEAST_SPARED.0.max(bytes / LEAST_SPARED.1)
+}
+
 /// Says why a target was missed, if it was.
 fn shortfall(score: f64, target: f64) -> Option<String> {
     (score < target)

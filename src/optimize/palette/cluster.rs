@@ -12,8 +12,20 @@ const ROUNDS: usize = 12;
 
 /// Entries of a table.
 const MOST: usize = 256;
+
 /// The squared error over all its pixels from which a plain area has a colour of its own, as a squared distance in Oklab.
-const MISSED: f32 = 0.2;
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Missed(f32);
+
+impl Missed {
+    /// Of what has no target, or one of 70.
+    pub(crate) const MOST: Self = Self(0.2);
+
+    /// Of a target, the less the more must look the same.
+    pub(crate) fn at(target: f64) -> Self {
+        Self(Self::MOST.0 * ((100.0 - target) / 30.0).clamp(0.0, 1.0) as f32)
+    }
+}
 
 /// A palette of at most `size` colours, 1 to 256.
 pub(crate) fn cluster(histogram: &Histogram, size: usize, run: Run<'_>) -> Result<Palette> {
@@ -40,14 +52,14 @@ pub(crate) fn cluster(histogram: &Histogram, size: usize, run: Run<'_>) -> Resul
 }
 
 /// The same, and the colours of plain areas that would be drawn visibly wrong with it; at most 256 in all.
-pub(crate) fn faithful(histogram: &Histogram, size: usize, run: Run<'_>) -> Result<Palette> {
+pub(crate) fn faithful(histogram: &Histogram, size: usize, missed: Missed, run: Run<'_>) -> Result<Palette> {
     let Palette { mut colours } = cluster(histogram, size, run)?;
     let mut points: Vec<Point> = colours.iter().map(|&colour| point(colour)).collect();
     for &(plain, pixels) in &histogram.plain {
         if colours.len() == MOST {
             break;
         }
-        let (here, wrong) = (point(plain), (MISSED / pixels as f32).max(SEEN * SEEN));
+        let (here, wrong) = (point(plain), (missed.0 / pixels as f32).max(SEEN * SEEN));
         if points.iter().all(|&there| distance(there, here) > wrong) {
             colours.push(plain);
             points.push(here);
@@ -201,6 +213,6 @@ mod tests {
         let run = Run { limits: &Limits::default(), control: &Unattended };
         let histogram = Histogram::new(&page, run).unwrap();
         assert!(!cluster(&histogram, 4, run).unwrap().colours.contains(&RED), "nothing to be mended");
-        assert!(faithful(&histogram, 4, run).unwrap().colours.contains(&RED));
+        assert!(faithful(&histogram, 4, Missed::MOST, run).unwrap().colours.contains(&RED));
     }
 }

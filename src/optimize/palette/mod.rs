@@ -11,7 +11,7 @@ mod plain;
 mod remap;
 mod space;
 
-pub(crate) use cluster::{cluster, faithful};
+pub(crate) use cluster::{Missed, cluster, faithful};
 pub(crate) use histogram::{Changes, Counter, Histogram};
 pub(crate) use remap::{Remap, Remapped, Sequence, remap, remap_but};
 use space::{Points, point};
@@ -44,19 +44,22 @@ impl Palette {
 /// Faithful palettes of one histogram, each made once.
 pub(crate) struct Palettes<'a> {
     histogram: &'a Histogram,
+    missed: Missed,
     made: BTreeMap<usize, Arc<Palette>>,
 }
 
 impl<'a> Palettes<'a> {
-    pub(crate) const fn new(histogram: &'a Histogram) -> Self {
-        Self { histogram, made: BTreeMap::new() }
+    pub(crate) const fn new(histogram: &'a Histogram, missed: Missed) -> Self {
+        Self { histogram, missed, made: BTreeMap::new() }
     }
 
     /// That of `size` colours.
     pub(crate) fn of(&mut self, size: usize, run: Run<'_>) -> Result<Arc<Palette>> {
         Ok(match self.made.entry(size) {
             Entry::Occupied(made) => Arc::clone(made.get()),
-            Entry::Vacant(place) => Arc::clone(place.insert(Arc::new(faithful(self.histogram, size, run)?))),
+            Entry::Vacant(place) => {
+                Arc::clone(place.insert(Arc::new(faithful(self.histogram, size, self.missed, run)?)))
+            }
         })
     }
 }

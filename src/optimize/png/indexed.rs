@@ -7,7 +7,7 @@ use crate::{
     error::Result,
     optimize::{
         metric::{Reference, bands},
-        palette::{Histogram, Palette, Palettes, Remap, Remapped, faithful, remap},
+        palette::{Histogram, Missed, Palette, Palettes, Remap, Remapped, faithful, remap},
         search::{Aim, Trial, solve},
         shortfall,
     },
@@ -36,7 +36,7 @@ pub(super) struct Found {
 /// A palette of `colours`, with no search.
 pub(super) fn fixed(task: &Task<'_>, colours: usize, how: Remap, run: Run<'_>) -> Result<Optimised> {
     let picture = task.picture;
-    let palette = faithful(&Histogram::new(picture, run)?, colours, run)?;
+    let palette = faithful(&Histogram::new(picture, run)?, colours, Missed::MOST, run)?;
     let drawn = remap(picture, &palette, how, run)?;
     run.control.stage(Stage::Encode, 0.6);
     let bytes = file(task, picture, &palette, &drawn, super::EFFORT, run)?;
@@ -55,7 +55,7 @@ pub(super) fn search(
     let bands = bands(task.picture);
     let of_bands = bands.as_ref().map(|bands| Reference::of_bands(bands, run)).transpose()?;
     let (picture, sampled) = (bands.as_ref().unwrap_or(task.picture), of_bands.as_ref().unwrap_or(reference));
-    let palettes = &mut Palettes::new(histogram);
+    let palettes = &mut Palettes::new(histogram, Missed::at(target));
     let mut trials = Trials { task, most: histogram.distinct, palettes, picture, reference: sampled, target, run };
     let Some(best) = trials.best()? else { return Ok(None) };
     run.control.stage(Stage::Encode, 0.7);

@@ -10,7 +10,7 @@ use super::{
     Goal, Optimised, Preset, Task,
     metric::{Reference, bands},
     palette::Histogram,
-    probe,
+    probe, worth_having_exactly,
 };
 use crate::{
     codec::{EncodeOptions, PngOptions},
@@ -67,7 +67,7 @@ fn smart(task: &Task<'_>, target: f64, run: Run<'_>) -> Result<Optimised> {
     }
     // What filters leave nothing of, such as ramps and tiles, takes more bytes with errors than without.
     let exact = exact(task, run)?;
-    Ok(if exact.bytes.len() <= best.bytes.len() { exact } else { best })
+    Ok(if exact.bytes.len() <= worth_having_exactly(best.bytes.len()) { exact } else { best })
 }
 
 /// About how many bytes the exact pixels take at no effort, from bands of a large picture.

@@ -9,7 +9,7 @@ use crate::{
     error::Result,
     optimize::{
         moving::{Viewed, clip::Clip},
-        palette::{Changes, Histogram, Palette, Palettes, Remap, faithful},
+        palette::{Changes, Histogram, Missed, Palette, Palettes, Remap, faithful},
         search::{Aim, Trial, solve},
     },
     picture::{Frame, Frames},
@@ -64,7 +64,7 @@ pub(super) fn fixed(
     run: Run<'_>,
 ) -> Result<Optimised> {
     let mut whole = Clip::whole(frames, task.count);
-    let palette = faithful(&histogram(&mut whole, run)?, colours, run)?;
+    let palette = faithful(&histogram(&mut whole, run)?, colours, Missed::MOST, run)?;
     let mut drawn = drawn(&mut whole, &palette, how);
     run.control.stage(Stage::Encode, 0.6);
     let scores = drawn.scores(run)?;
@@ -74,7 +74,7 @@ pub(super) fn fixed(
 /// The smallest file of at most 256 colours that reaches `target`, if there is one.
 pub(super) fn search(frames: &mut dyn Frames, task: &Moving<'_>, target: f64, run: Run<'_>) -> Result<Option<Found>> {
     let histogram = histogram(&mut Clip::whole(frames, task.count), run)?;
-    let mut palettes = Palettes::new(&histogram);
+    let mut palettes = Palettes::new(&histogram, Missed::at(target));
     let Some(best) = choose(frames, &mut palettes, task, target, run)? else { return Ok(None) };
     run.control.stage(Stage::Encode, 0.6);
     finish(frames, &mut palettes, task, best, target, run)
