@@ -149,7 +149,7 @@ impl Store {
     }
 
     /// What may be shown of a field, or by `metadata.name` of an entry of a map; `None` where it is absent.
-    pub(crate) fn shown(&self, path: &str) -> Option<String> {
+    pub fn shown(&self, path: &str) -> Option<String> {
         let (field, name) = path.split_once('.').map_or((path, None), |(field, name)| (field, Some(name)));
         let json = self.write();
         let value = json.get(field)?;
