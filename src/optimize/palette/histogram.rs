@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn counting_asks_all_along_whether_to_go_on() {
-        let (width, height) = (1024, 4096);
+        let (width, height) = (1024, 1024);
         let samples = (0..width * height).map(|at: u32| (at / 64) as u8).collect();
         let picture = Picture::new(width, height, Channels::Gray, Samples::Eight(samples)).unwrap();
         let asked = |patience: usize| {
