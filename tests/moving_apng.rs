@@ -118,10 +118,10 @@ fn everything() -> Vec<u8> {
 }
 
 /// A dot that runs over a still picture of many colours.
-fn dot(frames: u32) -> Vec<u8> {
+fn dot(frames: u32, seconds: (u16, u16)) -> Vec<u8> {
     (0..frames)
         .fold(Apng::new(90, 60, frames, 0), |apng, at| {
-            apng.frame([0, 0, 90, 60], (1, 20), (KEEP, SOURCE), move |x, y| {
+            apng.frame([0, 0, 90, 60], seconds, (KEEP, SOURCE), move |x, y| {
                 let near = x.abs_diff(10 + at * 3) < 4 && y.abs_diff(20) < 4;
                 if near { [255, 220, 0, 255] } else { [(x * 2 + y) as u8, (y * 4) as u8, (200 - x) as u8, 255] }
             })
@@ -158,7 +158,7 @@ fn assert_same(ours: &[u8], theirs: &[u8]) {
 
 #[test]
 fn everything_that_is_seen_stays_for_as_long_and_the_file_is_smaller() {
-    for source in [everything(), dot(12)] {
+    for source in [everything(), dot(12, (1, 20))] {
         for json in [LOSSLESS, "{}"] {
             let done = process(&source, json);
             assert_same(&done.bytes, &source);
@@ -172,7 +172,8 @@ fn everything_that_is_seen_stays_for_as_long_and_the_file_is_smaller() {
 
 #[test]
 fn only_what_changes_is_written_again() {
-    let (one, twelve) = (process(&dot(1), LOSSLESS).bytes.len(), process(&dot(12), LOSSLESS).bytes.len());
+    let (one, twelve) =
+        (process(&dot(1, (1, 20)), LOSSLESS).bytes.len(), process(&dot(12, (1, 20)), LOSSLESS).bytes.len());
     assert!(twelve < one + 11 * 400, "{one} for one frame, {twelve} for twelve");
 }
 
@@ -190,7 +191,7 @@ fn a_default_image_that_is_no_frame_is_never_seen() {
 
 #[test]
 fn doing_it_again_changes_nothing() {
-    for source in [everything(), dot(5), dot(1)] {
+    for source in [everything(), dot(5, (1, 20)), dot(1, (1, 20))] {
         for json in [LOSSLESS, MEDIUM] {
             let once = process(&source, json).bytes;
             assert!(process(&once, json).bytes == once, "{json}");
@@ -200,7 +201,7 @@ fn doing_it_again_changes_nothing() {
 
 #[test]
 fn damage_is_named() {
-    let source = dot(3);
+    let source = dot(3, (1, 20));
     let frame = |area, pixel: Pixel| {
         let first = Apng::new(9, 9, 2, 0).frame([0, 0, 9, 9], (1, 9), (KEEP, SOURCE), |_, _| [1, 2, 3, 255]);
         first.frame(area, (1, 9), (KEEP, SOURCE), move |_, _| pixel).end()
@@ -260,6 +261,14 @@ fn an_animated_gif_becomes_an_apng() {
     assert!(shown.iter().all(|shown| shown.0 == 70.0));
 }
 
+#[test]
+fn sixty_frames_a_second_become_a_gif_in_which_the_same_is_on_screen() {
+    let json = r#"{"optimize": {"compression": "medium"}, "output": {"format": "gif"}}"#;
+    let [sixty, fifty] = [60, 50].map(|of_a_second| process(&dot(24, (1, of_a_second)), json));
+    assert_eq!(sixty.output.score, fifty.output.score);
+    assert_eq!(sixty.bytes.len(), fifty.bytes.len());
+}
+
 /// Stops when it is asked for the `last` time.
 #[derive(Debug)]
 struct Countdown(AtomicU32);
@@ -275,7 +284,7 @@ impl Control for Countdown {
 
 #[test]
 fn a_long_animation_can_be_stopped_anywhere() {
-    let source = dot(20);
+    let source = dot(20, (1, 20));
     for json in [LOSSLESS, MEDIUM] {
         for questions in [1, 20, 100, 500] {
             let control = Countdown(questions.into());

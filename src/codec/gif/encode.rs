@@ -1,7 +1,9 @@
 //! Frames to a GIF.
 
 use super::{
-    Gif, lossy,
+    Gif,
+    clock::Clock,
+    lossy,
     merged::{Merged, Source},
     recompress,
 };
@@ -13,13 +15,11 @@ use crate::{
     control::Run,
     error::{Error, Result},
     format::Format,
-    picture::{Channels, Delay, Frames, Picture, Plays},
+    picture::{Channels, Frames, Picture, Plays},
 };
 
 /// Alpha from which a pixel is drawn.
 const OPAQUE: u8 = 128;
-/// Milliseconds of a hundredth of a second.
-const MS_OF_A_TICK: f64 = 10.0;
 
 impl Encode for Gif {
     fn format(&self) -> Format {
@@ -31,7 +31,8 @@ impl Encode for Gif {
     }
 
     /// Pixels are opaque or transparent, whichever is nearer. Delays are rounded to hundredths of a second so that errors
-    /// do not add up, and never to what browsers slow down unless they were that short.
+    /// do not add up, and never to what browsers slow down unless they were that short: more than fifty frames a second take
+    /// longer.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if a frame has to draw more than 256 colours.
@@ -119,46 +120,5 @@ fn paint(canvas: &mut [Pixel], picture: &Picture) {
         Channels::GrayAlpha => pixels.for_each(|(pixel, p)| put(pixel, [p[0]; 3], p[1])),
         Channels::Rgb => pixels.for_each(|(pixel, p)| put(pixel, [p[0], p[1], p[2]], u8::MAX)),
         Channels::Rgba | Channels::Cmyk => pixels.for_each(|(pixel, p)| put(pixel, [p[0], p[1], p[2]], p[3])),
-    }
-}
-
-/// Rounds times so that their sum is right.
-#[derive(Debug, Default)]
-struct Clock {
-    /// Milliseconds that were meant, and hundredths of a second that were given.
-    meant: f64,
-    given: f64,
-}
-
-impl Clock {
-    fn ticks(&mut self, delay: Delay) -> u64 {
-        let wanted = f64::from(delay.numerator) / f64::from(delay.denominator.get());
-        self.meant += wanted;
-        let ticks = match wanted {
-            none if none <= 0.0 => 0.0,
-            hurried if hurried <= MS_OF_A_TICK => 1.0,
-            _ => (self.meant / MS_OF_A_TICK - self.given).round().max(2.0),
-        };
-        self.given += ticks;
-        ticks as u64
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::num::NonZeroU32;
-
-    use super::*;
-
-    #[test]
-    fn delays_round_so_that_their_sum_is_right_and_none_is_slowed_down() {
-        let mut clock = Clock::default();
-        let thirtieth = Delay { numerator: 1000, denominator: NonZeroU32::new(30).unwrap() };
-        let ticks: Vec<u64> = (0..6).map(|_| clock.ticks(thirtieth)).collect();
-        assert_eq!(ticks, [3, 4, 3, 3, 4, 3]);
-        let mut clock = Clock::default();
-        let short = |ms| Delay { numerator: ms, ..Delay::NONE };
-        assert_eq!([15, 15, 15].map(|ms| clock.ticks(short(ms))), [2, 2, 2]);
-        assert_eq!([0, 10, 4].map(|ms| clock.ticks(short(ms))), [0, 1, 1]);
     }
 }

@@ -2,6 +2,8 @@
 
 mod blocks;
 #[cfg(feature = "gif")]
+mod clock;
+#[cfg(feature = "gif")]
 mod compress;
 #[cfg(feature = "gif")]
 mod container;
@@ -34,6 +36,8 @@ mod trade;
 mod write;
 
 use self::blocks::Screen;
+#[cfg(feature = "gif")]
+pub(crate) use self::clock::Timed;
 pub(crate) use self::probe::probe;
 use crate::{error::Error, format::Format};
 

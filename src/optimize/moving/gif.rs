@@ -7,7 +7,7 @@ use super::{
     viewed::compare,
 };
 use crate::{
-    codec::{DecodeOptions, EncodeOptions, GifOptions},
+    codec::{DecodeOptions, EncodeOptions, GifOptions, gif::Timed},
     control::{Run, Stage},
     error::{Error, Result},
     format::Format,
@@ -60,7 +60,7 @@ const CLIP: (u64, u32, u32) = (6_000_000, 8, 3);
 const COMPARED: u32 = 12;
 
 pub(super) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>) -> Result<Optimised> {
-    match (anew(frames, task, run), task.stored) {
+    match (anew(&mut Timed::new(frames), task, run), task.stored) {
         // Frames that clear or restore can show what no frame drawn over the one before can.
         (Err(Error::Unsupported { .. }), Some(stored)) => {
             let bytes = task.codecs.recompress(Format::Gif, stored, false, run)?;

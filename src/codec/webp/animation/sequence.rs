@@ -186,8 +186,9 @@ impl Clock {
         // Never to what browsers slow down, unless it was that short.
         let quick = f64::from(delay.numerator) <= f64::from(TOO_QUICK) * f64::from(delay.denominator.get());
         let whole = if quick { whole } else { whole.max(f64::from(TOO_QUICK + 1)) };
-        // What is too long for the format is lost, and not added to what comes next.
-        self.told += whole;
+        // What is too long for the format is lost, and not added to what comes next. What quick frames took too much of is
+        // not taken from a pause behind them.
+        self.told = (self.told + whole).min(self.exact + 0.5);
         whole.min(LONGEST.into()) as u32
     }
 }
@@ -215,6 +216,9 @@ mod tests {
         assert_eq!(told(of(1000, 96)), [11; 4]);
         assert_eq!(told(of(10, 1)), [10; 4]);
         assert_eq!(told(of(21, 2)), [11, 11, 11, 11]);
+        let mut clock = Clock::default();
+        (0..60).for_each(|_| assert_eq!(clock.add(of(1000, 96)), 11));
+        assert!((499..=500).contains(&clock.add(of(500, 1))), "a pause behind them is cut short");
     }
 
     #[test]
