@@ -72,6 +72,13 @@ pub(super) struct Wish {
     pub(super) weight: f32,
 }
 
+impl Wish {
+    /// Whether the canvas shows the very colour.
+    fn is_there(&self) -> bool {
+        self.left == 0.0 && self.base == self.colour
+    }
+}
+
 /// Pixels to be coded.
 pub(super) struct Wishes<'a> {
     pub(super) pixels: &'a [Wish],
@@ -84,9 +91,13 @@ pub(super) struct Wishes<'a> {
 }
 
 impl Wishes<'_> {
-    /// Whether a pixel may be left as it is. One whose colour has its index taken for that must be.
+    /// Whether a pixel may be left as it is. One whose colour has its index taken for that must be, and so must one that is
+    /// there already and could only be drawn otherwise.
     fn may_leave(&self, wish: &Wish) -> bool {
-        wish.nearest.is_none() || wish.nearest == self.transparent || self.leaves && wish.left <= MOST_SPARED
+        let Some(nearest) = wish.nearest else { return true };
+        self.leaves && wish.left <= MOST_SPARED
+            || self.transparent == Some(nearest)
+            || wish.is_there() && self.entries[usize::from(nearest)] != wish.colour
     }
 
     /// Bits that hold every index, at least 2.
@@ -281,10 +292,14 @@ impl Trader {
             return Some(Path { code, error: path.error, carried: [0.0; 3] });
         }
         let shown = if leaves { target.base } else { self.points[usize::from(index)] };
-        if !leaves && wish.nearest != Some(index) && misleads(shown, target.colour) {
-            return None;
-        }
         let plain = add(shown, target.colour, -1.0);
+        if !leaves && square(plain) > 0.0 {
+            // What is there already is not drawn over with another colour: that would be seen to flicker.
+            let disturbs = wish.is_there() && (target.leaving.is_some() || wish.nearest != Some(index));
+            if disturbs || wish.nearest != Some(index) && misleads(shown, target.colour) {
+                return None;
+            }
+        }
         let meant = add(add(plain, path.carried, 1.0), target.above, 1.0);
         let exact = square(plain) == 0.0 || leaves && wish.left == 0.0;
         let price = wish.weight * (PLAIN * square(plain) + (1.0 - PLAIN) * square(meant));
@@ -486,6 +501,31 @@ mod tests {
         }
         let drawn = traded(&Wishes { leaves: false, ..wishes(&pixels, &entries, Some(2)) }).indices;
         assert!(drawn.iter().zip(&pixels).all(|(&index, wish)| index == wish.nearest.unwrap_or(2)));
+    }
+
+    #[test]
+    fn what_is_there_already_is_left_or_drawn_as_it_is() {
+        let entries = grays(40, 6);
+        let mut pixels = noise(&entries, 0.001);
+        for (at, pixel) in pixels.iter_mut().enumerate() {
+            // In rows of ground that stays, something moves.
+            if at % 7 > 2 {
+                (pixel.nearest, pixel.colour) = (Some(20), entries[20]);
+                (pixel.base, pixel.left) = (entries[20], 0.0);
+            }
+        }
+        let others = |ground: Option<u8>, pixels: &[Wish], leaves: bool| {
+            let drawn = traded(&Wishes { leaves, ..wishes(pixels, &entries, Some(40)) }).indices;
+            let there = |wish: &Wish| wish.left == 0.0 && wish.base == wish.colour;
+            let other = |index: u8| index != 40 && Some(index) != ground;
+            drawn.iter().zip(pixels).filter(|(index, wish)| there(wish) && other(**index)).count()
+        };
+        assert_eq!([true, false].map(|leaves| others(Some(20), &pixels, leaves)), [0, 0]);
+        // The table lacks the colour of the ground.
+        pixels.iter_mut().filter(|pixel| pixel.left == 0.0).for_each(|pixel| {
+            (pixel.base, pixel.colour) = ([121, 121, 121, 255], [121, 121, 121, 255]);
+        });
+        assert_eq!([true, false].map(|leaves| others(None, &pixels, leaves)), [0, 0]);
     }
 
     #[test]
