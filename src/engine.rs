@@ -427,7 +427,7 @@ impl Work<'_> {
             return Ok(true);
         }
         let outlook = self.codecs.outlook(self.info.format, self.bytes, self.run)?;
-        Ok(outlook.map_or(bytes * 2 > self.bytes.len(), |outlook| outlook * 7 / 8 <= bytes as u64))
+        Ok(outlook.map_or(bytes * 2 > self.bytes.len(), |outlook| outlook - outlook / 16 <= bytes as u64))
     }
 
     /// The smallest file that has the stored pixels or coefficients: recompressed, or the source without what may be

@@ -16,16 +16,20 @@ use crate::{
     error::Result,
 };
 
-/// How many of the codings that were searched are tried thoroughly.
+/// How many of the codings that came out quickly are tried thoroughly.
 const FINALISTS: usize = 2;
+/// Pixels that all frames may draw together to be coded so, and by the first of these codings; more are coded quickly.
+const THOROUGH: u64 = 6_000_000;
+const LESS_THOROUGH: u64 = 12_000_000;
 /// In hundredths of the smallest, up to how many bytes a coding is.
 const CLOSE: usize = 101;
 
 /// What a frame draws that is not there already.
-pub(super) fn needed(base: &[Pixel], wanted: &[Pixel], area: Area, width: usize) -> Needs {
+pub(super) fn needed(base: &[Pixel], wanted: &[Pixel], area: Area, width: usize, run: Run<'_>) -> Result<Needs> {
     let (mut changed, mut idle) = (Counts::default(), Counts::default());
     let mut transparent = false;
     for (base, wanted) in area.rows(base, width).zip(area.rows(wanted, width)) {
+        run.check()?;
         for (&base, &wanted) in base.iter().zip(wanted) {
             if base != wanted {
                 changed.add(wanted);
@@ -40,7 +44,7 @@ pub(super) fn needed(base: &[Pixel], wanted: &[Pixel], area: Area, width: usize)
     let mut idle = idle.finish();
     idle.sort_unstable_by_key(|&(colour, count)| (std::cmp::Reverse(count), colour));
     let colours = |counts: Vec<(Pixel, u32)>| counts.into_iter().map(|(colour, _)| colour).collect();
-    Needs { colours: colours(changed.finish()), transparent, idle: colours(idle) }
+    Ok(Needs { colours: colours(changed.finish()), transparent, idle: colours(idle) })
 }
 
 /// Colours counted.
@@ -102,8 +106,9 @@ pub(super) struct Coded<'a> {
 }
 
 impl Coded<'_> {
-    fn bytes(&self, table: &Table) -> usize {
-        self.codes.len() + if self.local { table.bytes() } else { 0 }
+    /// Those of its codes and its own table.
+    fn bytes(&self) -> usize {
+        self.codes.len() + if self.local { self.table.bytes() } else { 0 }
     }
 
     pub(super) fn write(&self, out: &mut Vec<u8>, split: &Split, ticks: u16, still: bool) {
@@ -129,9 +134,74 @@ pub(super) enum Unchanged {
     Drawn,
 }
 
+/// How thoroughly the frames of a sequence are coded, so that it takes no longer the larger they are: how many codings of
+/// each are tried thoroughly.
+pub(super) fn finalists(splits: &[Split]) -> usize {
+    match splits.iter().map(|split| (split.area.width * split.area.height) as u64).sum() {
+        0..=THOROUGH => FINALISTS,
+        ..=LESS_THOROUGH => 1,
+        _ => 0,
+    }
+}
+
+/// A table that has what a frame needs.
+struct Offer<'t> {
+    table: Cow<'t, Table>,
+    local: bool,
+    transparent: Option<u8>,
+}
+
+/// A frame coded quickly: its bytes, the offer's index, and how.
+type Tried = (usize, usize, Unchanged);
+
 impl Frame<'_> {
     /// The smallest of the codings with the global table and local ones.
-    pub(super) fn best<'t>(&self, needs: &Needs, global: &'t Table, run: Run<'_>) -> Result<Option<Coded<'t>>> {
+    pub(super) fn best<'t>(
+        &self,
+        needs: &Needs,
+        global: &'t Table,
+        finalists: usize,
+        run: Run<'_>,
+    ) -> Result<Option<Coded<'t>>> {
+        let (offers, tried) = self.tried(needs, global, run)?;
+        let Some(&(least, at, unchanged)) = tried.first() else { return Ok(None) };
+        if finalists == 0 {
+            return self.coded(&offers[at], unchanged, compress, run);
+        }
+        let mut best: Option<(usize, Coded<'t>)> = None;
+        let worth = |bytes: usize| bytes * 100 <= least * CLOSE;
+        for &(_, at, unchanged) in tried.iter().take(finalists).filter(|tried| worth(tried.0)) {
+            let Some(coded) = self.coded(&offers[at], unchanged, parse, run)? else { continue };
+            let bytes = coded.bytes();
+            if best.as_ref().is_none_or(|best| bytes < best.0) {
+                best = Some((bytes, coded));
+            }
+        }
+        Ok(best.map(|best| best.1))
+    }
+
+    /// The bytes of the smallest coding that comes out quickly.
+    pub(super) fn quick(&self, needs: &Needs, global: &Table, run: Run<'_>) -> Result<Option<usize>> {
+        let (_, tried) = self.tried(needs, global, run)?;
+        Ok(tried.first().map(|tried| tried.0))
+    }
+
+    /// All codings that come out quickly, the smallest first.
+    fn tried<'t>(&self, needs: &Needs, global: &'t Table, run: Run<'_>) -> Result<(Vec<Offer<'t>>, Vec<Tried>)> {
+        let offers = self.offers(needs, global, run)?;
+        let mut tried = Vec::new();
+        for (at, offer) in offers.iter().enumerate() {
+            for unchanged in [Unchanged::Either, Unchanged::Transparent, Unchanged::Drawn] {
+                if let Some(coded) = self.coded(offer, unchanged, compress, run)? {
+                    tried.push((coded.bytes(), at, unchanged));
+                }
+            }
+        }
+        tried.sort_by_key(|tried| tried.0);
+        Ok((offers, tried))
+    }
+
+    fn offers<'t>(&self, needs: &Needs, global: &'t Table, run: Run<'_>) -> Result<Vec<Offer<'t>>> {
         let mut tables = Vec::new();
         if global.serves(needs) {
             tables.push((Cow::Borrowed(global), false));
@@ -146,78 +216,76 @@ impl Frame<'_> {
                 tables.push((Cow::Owned(tight), true));
             }
         }
-        let mut tried = Vec::new();
-        for (at, (table, local)) in tables.iter().enumerate() {
-            for unchanged in [Unchanged::Either, Unchanged::Transparent, Unchanged::Drawn] {
-                if let Some(coded) = self.coded(table, *local, unchanged, compress, run)? {
-                    tried.push((coded.bytes(table), at, unchanged));
-                }
-            }
-        }
-        tried.sort_by_key(|tried| tried.0);
-        let mut best: Option<(usize, Coded<'t>)> = None;
-        let worth = |bytes: usize| bytes * 100 <= tried[0].0 * CLOSE;
-        for &(_, at, unchanged) in tried.iter().take(FINALISTS).filter(|tried| worth(tried.0)) {
-            let (table, local) = &tables[at];
-            let Some(coded) = self.coded(table, *local, unchanged, parse, run)? else { continue };
-            let bytes = coded.bytes(table);
-            if best.as_ref().is_none_or(|best| bytes < best.0) {
-                best = Some((bytes, Coded { table: table.clone(), ..coded }));
-            }
-        }
-        Ok(best.map(|best| best.1))
+        tables.into_iter().map(|(table, local)| self.offer(table, local, run)).collect()
     }
 
-    pub(super) fn coded<'t>(
+    fn offer<'t>(&self, table: Cow<'t, Table>, local: bool, run: Run<'_>) -> Result<Offer<'t>> {
+        let transparent = self.transparent(&table, run)?;
+        Ok(Offer { table, local, transparent })
+    }
+
+    /// The codes of it with the least table for it alone.
+    pub(super) fn alone(&self, needs: &Needs, run: Run<'_>) -> Result<Option<Vec<u8>>> {
+        let offer = self.offer(Cow::Owned(Table::local(needs, false)), true, run)?;
+        Ok(self.coded(&offer, Unchanged::Either, compress, run)?.map(|coded| coded.codes))
+    }
+
+    fn coded<'t>(
         &self,
-        table: &Table,
-        local: bool,
+        offer: &Offer<'t>,
         unchanged: Unchanged,
         code: impl Fn(Indices<'_>, Run<'_>) -> Result<Vec<u8>>,
         run: Run<'_>,
     ) -> Result<Option<Coded<'t>>> {
-        let transparent = self.transparent(table);
-        let Some((first, second)) = self.indices(table, transparent, unchanged) else { return Ok(None) };
+        let Some((first, second)) = self.indices(offer, unchanged, run)? else { return Ok(None) };
         let codes = code(Indices { first: &first, second: &second }, run)?;
-        let transparent = transparent.filter(|index| first.contains(index) || second.contains(index));
-        Ok(Some(Coded { table: Default::default(), local, codes, transparent }))
+        let transparent = offer.transparent.filter(|index| first.contains(index) || second.contains(index));
+        Ok(Some(Coded { table: offer.table.clone(), local: offer.local, codes, transparent }))
     }
 
-    fn pixels(&self) -> impl Iterator<Item = (Pixel, Pixel)> {
+    /// What lies there and what is wanted, row by row.
+    fn rows(&self) -> impl Iterator<Item = impl Iterator<Item = (Pixel, Pixel)>> {
         let rows = self.area.rows(self.base, self.width).zip(self.area.rows(self.wanted, self.width));
-        rows.flat_map(|(base, wanted)| base.iter().copied().zip(wanted.iter().copied()))
+        rows.map(|(base, wanted)| base.iter().copied().zip(wanted.iter().copied()))
     }
 
-    pub(super) fn transparent(&self, table: &Table) -> Option<u8> {
+    fn transparent(&self, table: &Table, run: Run<'_>) -> Result<Option<u8>> {
         let (mut needed, mut useful) = ([false; 256], [0; 256]);
         let mut looked_up = LookedUp::new(table);
-        for (base, wanted) in self.pixels() {
-            let Some(index) = looked_up.index(wanted) else { continue };
-            match base == wanted {
-                true => useful[usize::from(index)] += 1,
-                false => needed[usize::from(index)] = true,
+        for row in self.rows() {
+            run.check()?;
+            for (base, wanted) in row {
+                let Some(index) = looked_up.index(wanted) else { continue };
+                match base == wanted {
+                    true => useful[usize::from(index)] += 1,
+                    false => needed[usize::from(index)] = true,
+                }
             }
         }
-        table.transparent(&needed, &useful)
+        Ok(table.transparent(&needed, &useful))
     }
 
     /// What each pixel may be; `None` if the table lacks something.
-    fn indices(&self, table: &Table, transparent: Option<u8>, unchanged: Unchanged) -> Option<(Vec<u8>, Vec<u8>)> {
+    fn indices(&self, offer: &Offer<'_>, unchanged: Unchanged, run: Run<'_>) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
+        let transparent = offer.transparent;
+        let may_be = |drawn: Option<u8>, changed: bool| match (changed, unchanged) {
+            (true, _) => Some((drawn?, None)),
+            (false, Unchanged::Either) => Some((transparent.or(drawn)?, drawn.filter(|_| drawn != transparent))),
+            (false, Unchanged::Transparent) => Some((transparent.or(drawn)?, None)),
+            (false, Unchanged::Drawn) => Some((drawn.filter(|_| drawn != transparent).or(transparent)?, None)),
+        };
         let count = self.area.width * self.area.height;
         let (mut first, mut second) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        let mut looked_up = LookedUp::new(table);
-        for (base, wanted) in self.pixels() {
-            let drawn = looked_up.index(wanted);
-            let (one, other) = match (base == wanted, unchanged) {
-                (false, _) => (drawn?, None),
-                (true, Unchanged::Either) => (transparent.or(drawn)?, drawn.filter(|_| drawn != transparent)),
-                (true, Unchanged::Transparent) => (transparent.or(drawn)?, None),
-                (true, Unchanged::Drawn) => (drawn.filter(|_| drawn != transparent).or(transparent)?, None),
-            };
-            first.push(one);
-            second.push(other.unwrap_or(one));
+        let mut looked_up = LookedUp::new(&offer.table);
+        for row in self.rows() {
+            run.check()?;
+            for (base, wanted) in row {
+                let Some((one, other)) = may_be(looked_up.index(wanted), base != wanted) else { return Ok(None) };
+                first.push(one);
+                second.push(other.unwrap_or(one));
+            }
         }
-        Some((first, second))
+        Ok(Some((first, second)))
     }
 }
 

@@ -4,18 +4,18 @@
 //! worth the error. Errors are judged against the true canvas of every frame, so that none adds up; what has not changed
 //! since it was drawn is left alone, so that nothing shimmers.
 
-use std::{borrow::Cow, cmp::Reverse, collections::HashMap};
+use std::{borrow::Cow, cmp::Reverse, collections::HashMap, ops::Range};
 
 use super::{
-    frame::{Coded, Counts, needed},
+    frame::{Coded, Counts, finalists},
     merged::{Merged, Source},
-    recompress::Price,
-    tables::{Needs, Table, global},
+    recompress::Draft,
+    tables::{Needs, Table},
     trade::{MOST_SPARED, Trader, Wish, Wishes, distance, misleads, point},
     write::{TRAILER, write_head},
 };
 use crate::{
-    codec::sequence::{Area, Canvases, Disposal, NOTHING, Pixel, Split, split},
+    codec::sequence::{Area, Canvases, Disposal, NOTHING, Pixel, Split},
     control::Run,
     error::Result,
 };
@@ -29,17 +29,11 @@ const STAYING: f32 = 4.0;
 /// reached.
 pub(super) fn encode<S: Source>(merged: &mut Merged<S>, loss: f32, run: Run<'_>) -> Result<Option<Vec<u8>>> {
     let (width, height) = merged.size();
-    let Some(splits) = split(merged, &mut Price { width }, run)? else { return Ok(None) };
-    let mut needs = Vec::with_capacity(splits.len());
-    merged.replay(&splits, run, |base, merged, split| {
-        needs.push(needed(base, merged.canvas(), split.area, width));
-        Ok(())
-    })?;
-    let table = global(&needs);
-    drop(needs);
+    let Some(Draft { splits, table, .. }) = Draft::of(merged, run)? else { return Ok(None) };
+    let thorough = finalists(&splits) > 0;
     let mut out = Vec::new();
     write_head(&mut out, (width, height), &table, merged.plays());
-    let mut pen = Pen::new(width, height, loss, &table);
+    let mut pen = Pen::new((width, height), (loss, thorough), &table);
     merged.restart()?;
     for split in &splits {
         if !merged.advance(run)? {
@@ -62,17 +56,25 @@ struct Costs {
 }
 
 impl Costs {
-    /// Those of a part of the area.
-    fn within(&self, part: Area) -> impl Iterator<Item = (f32, f32)> {
+    /// Those of a part of the area, row by row behind the places of the row on a canvas so `wide`.
+    fn within(
+        &self,
+        part: Area,
+        wide: usize,
+        run: Run<'_>,
+    ) -> impl Iterator<Item = Result<(Range<usize>, &[f32], &[f32])>> {
         let Area { x, y, width, .. } = self.area;
         let inner = Area { x: part.x - x, y: part.y - y, ..part };
-        places(inner, width).map(|at| (self.left[at], self.weights[at]))
+        let costs = inner.rows(&self.left, width).zip(inner.rows(&self.weights, width));
+        rows(part, wide, run).zip(costs).map(|(row, (left, weights))| Ok((row?, left, weights)))
     }
 }
 
 struct Pen<'t> {
     width: usize,
     loss: f32,
+    /// Whether frames are also coded with nothing left out.
+    thorough: bool,
     global: &'t Table,
     trader: Trader,
     /// What lies on the canvas before the frame.
@@ -84,10 +86,10 @@ struct Pen<'t> {
 }
 
 impl<'t> Pen<'t> {
-    fn new(width: usize, height: usize, loss: f32, global: &'t Table) -> Self {
+    fn new((width, height): (usize, usize), (loss, thorough): (f32, bool), global: &'t Table) -> Self {
         let empty = || vec![NOTHING; width * height];
         let (base, shown, meant) = (empty(), empty(), empty());
-        Self { width, loss, global, trader: Trader::new(), base, shown, meant, first: true }
+        Self { width, loss, thorough, global, trader: Trader::new(), base, shown, meant, first: true }
     }
 
     fn draw(
@@ -97,22 +99,23 @@ impl<'t> Pen<'t> {
         split: &Split,
         run: Run<'_>,
     ) -> Result<(Coded<'t>, Area)> {
-        let touched = self.touched(wanted, split);
-        let weights = weights(wanted, next, self.width, touched, self.loss);
-        let costs = Costs { left: self.left(wanted, touched, &weights), weights, area: touched };
+        let touched = self.touched(wanted, split, run)?;
+        let weights = weights((wanted, next), self.width, touched, self.loss, run)?;
+        let costs = Costs { left: self.left(wanted, touched, &weights, run)?, weights, area: touched };
         let area = if self.first { split.area } else { self.area(&costs, split) };
-        let (table, local, transparent) = self.table(wanted, &costs, area);
-        let pixels = self.pixels(wanted, &costs, area, &table);
+        let (table, local, transparent) = self.table(wanted, &costs, area, run)?;
+        let pixels = self.pixels(wanted, &costs, area, &table, run)?;
+        drop(costs);
         let mut wishes =
             Wishes { pixels: &pixels, width: area.width, entries: &table.entries, transparent, leaves: true };
         let mut best = self.trader.code(&wishes, run)?;
         // Where nearly all changes, what is left out disturbs more phrases than it spares.
-        if transparent.is_some() {
+        if self.thorough && transparent.is_some() {
             wishes.leaves = false;
             let drawn = self.trader.code(&wishes, run)?;
             best = if drawn.price() < best.price() { drawn } else { best };
         }
-        self.show(&best.indices, &table, transparent, area);
+        self.show(&best.indices, &table, transparent, area, run)?;
         self.meant.copy_from_slice(wanted);
         Split { area, ..*split }.leave(&mut self.base, &self.shown, self.width);
         self.first = false;
@@ -120,11 +123,17 @@ impl<'t> Pen<'t> {
     }
 
     /// The least that holds all pixels that it costs something to leave, and what has to be drawn or cleared.
-    fn touched(&self, wanted: &[Pixel], split: &Split) -> Area {
+    fn touched(&self, wanted: &[Pixel], split: &Split, run: Run<'_>) -> Result<Area> {
         let costs = |at: usize| wanted[at] != self.base[at] && !self.is_settled(at, wanted[at]);
-        let rows = (0..wanted.len()).step_by(self.width);
+        let mut stopped = Ok(());
+        let go_on = |_: &usize| {
+            stopped = run.check();
+            stopped.is_ok()
+        };
+        let rows = (0..wanted.len()).step_by(self.width).take_while(go_on);
         let least = Area::least(rows, self.width, |start, x| costs(start + x)).unwrap_or(Area::LEAST);
-        if self.first || split.disposal == Disposal::Clear { least.with(split.area) } else { least }
+        stopped?;
+        Ok(if self.first || split.disposal == Disposal::Clear { least.with(split.area) } else { least })
     }
 
     /// Whether a pixel was right enough before.
@@ -133,14 +142,18 @@ impl<'t> Pen<'t> {
     }
 
     /// What it costs in bits to leave each pixel of `area` as it is. What was right enough before is so again.
-    fn left(&self, wanted: &[Pixel], area: Area, weights: &[f32]) -> Vec<f32> {
+    fn left(&self, wanted: &[Pixel], area: Area, weights: &[f32], run: Run<'_>) -> Result<Vec<f32>> {
         let cost = |(at, weight): (usize, &f32)| match (self.base[at], wanted[at]) {
             (base, wanted) if base[3] != wanted[3] => f32::INFINITY,
             (base, wanted) if base == wanted || self.is_settled(at, wanted) => 0.0,
             (base, wanted) if misleads(point(base), point(wanted)) => f32::INFINITY,
             (base, wanted) => weight * distance(point(base), point(wanted)),
         };
-        places(area, self.width).zip(weights).map(cost).collect()
+        let mut left = Vec::with_capacity(weights.len());
+        for (row, weights) in rows(area, self.width, run).zip(weights.chunks_exact(area.width)) {
+            left.extend(row?.zip(weights).map(cost));
+        }
+        Ok(left)
     }
 
     /// The least that holds all pixels that cannot be left.
@@ -156,12 +169,21 @@ impl<'t> Pen<'t> {
 
     /// The global table if it has what may be drawn, or one of the most frequent colours of that; and the index that
     /// leaves pixels as they are, if some may be.
-    fn table(&self, wanted: &[Pixel], costs: &Costs, area: Area) -> (Cow<'t, Table>, bool, Option<u8>) {
+    fn table(
+        &self,
+        wanted: &[Pixel],
+        costs: &Costs,
+        area: Area,
+        run: Run<'_>,
+    ) -> Result<(Cow<'t, Table>, bool, Option<u8>)> {
         let (mut drawn, mut leaves) = (Counts::default(), false);
-        for (at, (left, _)) in places(area, self.width).zip(costs.within(area)) {
-            leaves |= left <= MOST_SPARED;
-            if left > 0.0 && wanted[at] != NOTHING {
-                drawn.add(wanted[at]);
+        for row in costs.within(area, self.width, run) {
+            let (row, left, _) = row?;
+            for (&wanted, &left) in wanted[row].iter().zip(left) {
+                leaves |= left <= MOST_SPARED;
+                if left > 0.0 && wanted != NOTHING {
+                    drawn.add(wanted);
+                }
             }
         }
         let mut counted = drawn.finish();
@@ -174,7 +196,7 @@ impl<'t> Pen<'t> {
         }
         let free = self.global.transparent(&needed, &useful);
         if served && (free.is_some() || !leaves) {
-            return (Cow::Borrowed(self.global), false, free.filter(|_| leaves));
+            return Ok((Cow::Borrowed(self.global), false, free.filter(|_| leaves)));
         }
         counted.sort_unstable_by_key(|&(colour, count)| (Reverse(count), colour));
         counted.truncate(256 - usize::from(leaves));
@@ -182,10 +204,10 @@ impl<'t> Pen<'t> {
         colours.sort_unstable();
         let transparent = leaves.then_some(colours.len() as u8);
         let needs = Needs { colours, transparent: leaves, idle: Vec::new() };
-        (Cow::Owned(Table::local(&needs, false)), true, transparent)
+        Ok((Cow::Owned(Table::local(&needs, false)), true, transparent))
     }
 
-    fn pixels(&self, wanted: &[Pixel], costs: &Costs, area: Area, table: &Table) -> Vec<Wish> {
+    fn pixels(&self, wanted: &[Pixel], costs: &Costs, area: Area, table: &Table, run: Run<'_>) -> Result<Vec<Wish>> {
         let (mut last, mut beside) = ((NOTHING, None), HashMap::new());
         let mut index = |colour: Pixel| {
             if colour != last.0 {
@@ -194,30 +216,39 @@ impl<'t> Pen<'t> {
             }
             last.1
         };
-        let wish = |(at, (left, weight)): (usize, (f32, f32))| Wish {
+        let mut wish = |(at, (&left, &weight)): (usize, (&f32, &f32))| Wish {
             nearest: if wanted[at] == NOTHING { None } else { index(wanted[at]) },
             colour: wanted[at],
             base: self.base[at],
             left,
             weight,
         };
-        places(area, self.width).zip(costs.within(area)).map(wish).collect()
+        let mut pixels = Vec::with_capacity(area.width * area.height);
+        for row in costs.within(area, self.width, run) {
+            let (row, left, weights) = row?;
+            pixels.extend(row.zip(left.iter().zip(weights)).map(&mut wish));
+        }
+        Ok(pixels)
     }
 
-    fn show(&mut self, indices: &[u8], table: &Table, transparent: Option<u8>, area: Area) {
+    fn show(&mut self, indices: &[u8], table: &Table, transparent: Option<u8>, area: Area, run: Run<'_>) -> Result<()> {
         self.shown.copy_from_slice(&self.base);
-        for (at, &index) in places(area, self.width).zip(indices) {
-            if Some(index) != transparent {
-                let [r, g, b, _] = table.entries[usize::from(index)];
-                self.shown[at] = [r, g, b, u8::MAX];
+        for (row, indices) in rows(area, self.width, run).zip(indices.chunks_exact(area.width)) {
+            for (shown, &index) in self.shown[row?].iter_mut().zip(indices) {
+                if Some(index) != transparent {
+                    let [r, g, b, _] = table.entries[usize::from(index)];
+                    *shown = [r, g, b, u8::MAX];
+                }
             }
         }
+        Ok(())
     }
 }
 
-/// The places of an area's pixels on a canvas.
-fn places(area: Area, width: usize) -> impl Iterator<Item = usize> {
-    (area.y..area.y + area.height).flat_map(move |y| y * width + area.x..y * width + area.x + area.width)
+/// The places of an area's rows on a canvas, as long as nobody wants the work to end.
+fn rows(area: Area, width: usize, run: Run<'_>) -> impl Iterator<Item = Result<Range<usize>>> {
+    let place = move |y| y * width + area.x..y * width + area.x + area.width;
+    (area.y..area.y + area.height).map(move |y| run.check().map(|()| place(y)))
 }
 
 fn nearest(entries: &[Pixel], wanted: Pixel) -> Option<u8> {
@@ -227,13 +258,20 @@ fn nearest(entries: &[Pixel], wanted: Pixel) -> Option<u8> {
 }
 
 /// What a unit of error costs in bits for the pixels of `area`: less where the picture is busy, more where it stays.
-fn weights(canvas: &[Pixel], next: Option<&[Pixel]>, width: usize, area: Area, loss: f32) -> Vec<f32> {
+fn weights(
+    (canvas, next): (&[Pixel], Option<&[Pixel]>),
+    width: usize,
+    area: Area,
+    loss: f32,
+    run: Run<'_>,
+) -> Result<Vec<f32>> {
     let height = canvas.len() / width;
     let columns = area.x.saturating_sub(1)..(area.x + area.width + 1).min(width);
     // Of three rows, the sums of eight times luma and of its squares.
     let (mut sums, mut squares) = (vec![0u32; columns.len()], vec![0u32; columns.len()]);
     let mut out = Vec::with_capacity(area.width * area.height);
     for y in area.y..area.y + area.height {
+        run.check()?;
         let rows = y.saturating_sub(1)..(y + 2).min(height);
         sums.fill(0);
         squares.fill(0);
@@ -257,5 +295,5 @@ fn weights(canvas: &[Pixel], next: Option<&[Pixel]>, width: usize, area: Area, l
             out.push(weight / (loss * (1.0 + variance / BUSY)));
         }
     }
-    out
+    Ok(out)
 }

@@ -2,17 +2,16 @@
 
 use super::{
     Gif,
-    compress::compress,
-    frame::{Frame, Unchanged, needed},
+    frame::{Frame, finalists, needed},
     merged::{Merged, Source},
     player::Player,
-    tables::{Table, global},
+    tables::{Needs, Table, global},
     write::{TRAILER, write_head},
 };
 use crate::{
     codec::{
         Container, Recompress,
-        sequence::{Area, Canvases, Cost, Pixel, split},
+        sequence::{Area, Canvases, Cost, Pixel, Split, split},
     },
     control::Run,
     error::Result,
@@ -38,37 +37,55 @@ impl Recompress for Gif {
         }
     }
 
-    /// By the first phrases that come, without tables.
+    /// By the first phrases that come; better ones take off a sixteenth at most.
     fn outlook(&self, bytes: &[u8], run: Run<'_>) -> Result<Option<u64>> {
         let mut merged = Merged::new(Player::new(bytes, run)?);
-        let mut price = Price { width: merged.size().0 };
-        let Some(splits) = split(&mut merged, &mut price, run)? else { return Ok(None) };
-        let mut sum = 0;
+        let width = merged.size().0;
+        let Some(Draft { splits, needs, table }) = Draft::of(&mut merged, run)? else { return Ok(None) };
+        let (mut sum, mut needs) = (Some(table.bytes() as u64), needs.iter());
         merged.replay(&splits, run, |base, merged, split| {
-            sum += price.cost(base, merged.canvas(), split.area, run)?.unwrap_or(0);
+            let frame = Frame { base, wanted: merged.canvas(), area: split.area, width };
+            let bytes = needs.next().map(|needs| frame.quick(needs, &table, run)).transpose()?.flatten();
+            sum = sum.zip(bytes).map(|(sum, bytes)| sum + bytes as u64);
             Ok(())
         })?;
-        Ok(Some(sum))
+        Ok(sum)
+    }
+}
+
+/// A sequence split, what each of its frames draws, and the table for most of them.
+pub(super) struct Draft {
+    pub(super) splits: Vec<Split>,
+    needs: Vec<Needs>,
+    pub(super) table: Table,
+}
+
+impl Draft {
+    /// `None` if some canvas cannot be reached.
+    pub(super) fn of<S: Source>(merged: &mut Merged<S>, run: Run<'_>) -> Result<Option<Self>> {
+        let width = merged.size().0;
+        let Some(splits) = split(merged, &mut Price { width }, run)? else { return Ok(None) };
+        let mut needs = Vec::with_capacity(splits.len());
+        merged.replay(&splits, run, |base, merged, split| {
+            needs.push(needed(base, merged.canvas(), split.area, width, run)?);
+            Ok(())
+        })?;
+        let table = global(&needs);
+        Ok(Some(Self { splits, needs, table }))
     }
 }
 
 /// Writes a sequence; `None` if a frame would need more colours than a table has.
 pub(super) fn encode<S: Source>(merged: &mut Merged<S>, run: Run<'_>) -> Result<Option<Vec<u8>>> {
     let width = merged.size().0;
-    let Some(splits) = split(merged, &mut Price { width }, run)? else { return Ok(None) };
-    let mut needs = Vec::with_capacity(splits.len());
-    merged.replay(&splits, run, |base, merged, split| {
-        needs.push(needed(base, merged.canvas(), split.area, width));
-        Ok(())
-    })?;
-    let table = global(&needs);
+    let Some(Draft { splits, needs, table }) = Draft::of(merged, run)? else { return Ok(None) };
+    let finalists = finalists(&splits);
     let mut out = Vec::new();
     write_head(&mut out, merged.size(), &table, merged.plays());
-    let (mut at, mut possible) = (0, true);
+    let (mut needs, mut possible) = (needs.iter(), true);
     merged.replay(&splits, run, |base, merged, split| {
         let frame = Frame { base, wanted: merged.canvas(), area: split.area, width };
-        let best = frame.best(&needs[at], &table, run)?;
-        at += 1;
+        let best = needs.next().map(|needs| frame.best(needs, &table, finalists, run)).transpose()?.flatten();
         match best {
             Some(best) => best.write(&mut out, split, merged.ticks, splits.len() == 1),
             None => possible = false,
@@ -89,12 +106,11 @@ impl Cost for Price {
     const ERASES: bool = false;
 
     fn cost(&mut self, base: &[Pixel], wanted: &[Pixel], area: Area, run: Run<'_>) -> Result<Option<u64>> {
-        let needs = needed(base, wanted, area, self.width);
+        let needs = needed(base, wanted, area, self.width, run)?;
         if needs.colours.len() > 256 {
             return Ok(None);
         }
-        let frame = Frame { base, wanted, area, width: self.width };
-        let coded = frame.coded(&Table::local(&needs, false), false, Unchanged::Either, compress, run)?;
-        Ok(coded.map(|coded| coded.codes.len() as u64))
+        let codes = Frame { base, wanted, area, width: self.width }.alone(&needs, run)?;
+        Ok(codes.map(|codes| codes.len() as u64))
     }
 }
