@@ -122,3 +122,43 @@ fn paint(canvas: &mut [Pixel], picture: &Picture) {
         Channels::Rgba | Channels::Cmyk => pixels.for_each(|(pixel, p)| put(pixel, [p[0], p[1], p[2]], p[3])),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+    use crate::{
+        codec::GifOptions,
+        control::{Control, Stage},
+        error::Stop,
+        limits::Limits,
+        picture::{Samples, Shown},
+    };
+
+    /// Counts how often it is asked whether to go on.
+    #[derive(Debug, Default)]
+    struct Asked(AtomicU32);
+
+    impl Control for Asked {
+        fn stop(&self) -> Option<Stop> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            None
+        }
+
+        fn stage(&self, _: Stage, _: f32) {}
+    }
+
+    #[test]
+    fn frames_can_be_stopped_at_every_row_of_every_step() {
+        let gray = |code| Picture::new(8, 1000, Channels::Gray, Samples::Eight(vec![code; 8000])).unwrap();
+        for (loss, steps) in [(0.0, 4), (1.0, 6)] {
+            let asked = Asked::default();
+            let run = Run { limits: &Limits::default(), control: &asked };
+            let options = EncodeOptions::Gif(GifOptions { loss });
+            Gif.encode(&mut Shown::new(vec![gray(10), gray(200)]), &options, run).unwrap();
+            let asked = asked.0.load(Ordering::Relaxed);
+            assert!(asked > 1000 * steps * 2, "{asked} for {loss}");
+        }
+    }
+}

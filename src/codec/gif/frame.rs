@@ -18,9 +18,10 @@ use crate::{
 
 /// How many of the codings that came out quickly are tried thoroughly.
 const FINALISTS: usize = 2;
-/// Pixels that all frames may draw together to be coded so, and by the first of these codings; more are coded quickly.
-const THOROUGH: u64 = 6_000_000;
-const LESS_THOROUGH: u64 = 12_000_000;
+/// Bytes of quick codings up to which the frames of a sequence are coded so, and up to which with the first of these codings
+/// alone; the frames behind them are coded quickly.
+pub(super) const THOROUGH: usize = 1_500_000;
+const LESS_THOROUGH: usize = 3_000_000;
 /// In hundredths of the smallest, up to how many bytes a coding is.
 const CLOSE: usize = 101;
 
@@ -134,10 +135,10 @@ pub(super) enum Unchanged {
     Drawn,
 }
 
-/// How thoroughly the frames of a sequence are coded, so that it takes no longer the larger they are: how many codings of
-/// each are tried thoroughly.
-pub(super) fn finalists(splits: &[Split]) -> usize {
-    match splits.iter().map(|split| (split.area.width * split.area.height) as u64).sum() {
+/// How many codings of a frame are tried thoroughly, so that large files take no longer than can be waited for: `bytes` came
+/// out quickly for it and those before it.
+const fn finalists(bytes: usize) -> usize {
+    match bytes {
         0..=THOROUGH => FINALISTS,
         ..=LESS_THOROUGH => 1,
         _ => 0,
@@ -155,16 +156,19 @@ struct Offer<'t> {
 type Tried = (usize, usize, Unchanged);
 
 impl Frame<'_> {
-    /// The smallest of the codings with the global table and local ones.
+    /// The smallest of the codings with the global table and local ones; `before` counts the bytes that came out quickly for
+    /// the frames before, and for this.
     pub(super) fn best<'t>(
         &self,
         needs: &Needs,
         global: &'t Table,
-        finalists: usize,
+        before: &mut usize,
         run: Run<'_>,
     ) -> Result<Option<Coded<'t>>> {
         let (offers, tried) = self.tried(needs, global, run)?;
         let Some(&(least, at, unchanged)) = tried.first() else { return Ok(None) };
+        *before += least;
+        let finalists = finalists(*before);
         if finalists == 0 {
             return self.coded(&offers[at], unchanged, compress, run);
         }
@@ -306,5 +310,33 @@ impl<'a> LookedUp<'a> {
             (self.last, self.index) = (colour, self.table.index(colour));
         }
         self.index
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{codec::gif::tables::global, control::Unattended, limits::Limits};
+
+    #[test]
+    fn the_more_bytes_came_before_a_frame_the_less_thoroughly_it_is_coded() {
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        let mut state = 1u32;
+        let mut pixel = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            [(state >> 30) as u8, (state >> 28 & 3) as u8, 0, u8::MAX]
+        };
+        let (base, wanted) = (vec![NOTHING; 200 * 200], (0..200 * 200).map(|_| pixel()).collect::<Vec<_>>());
+        let area = Area { width: 200, height: 200, ..Area::LEAST };
+        let needs = needed(&base, &wanted, area, 200, run).unwrap();
+        let (table, frame) =
+            (global(std::slice::from_ref(&needs)), Frame { base: &base, wanted: &wanted, area, width: 200 });
+        let coded = |mut before| {
+            let best = frame.best(&needs, &table, &mut before, run).unwrap().unwrap();
+            (best.codes.len(), before)
+        };
+        let (thorough, quick) = (coded(0), coded(LESS_THOROUGH));
+        assert!(thorough.0 < quick.0 && quick.0 == thorough.1, "{thorough:?}, {quick:?}");
+        assert_eq!(coded(THOROUGH - thorough.1).0, thorough.0);
     }
 }

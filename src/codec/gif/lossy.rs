@@ -7,7 +7,7 @@
 use std::{borrow::Cow, cmp::Reverse, collections::HashMap, ops::Range};
 
 use super::{
-    frame::{Coded, Counts, finalists},
+    frame::{Coded, Counts, THOROUGH},
     merged::{Merged, Source},
     recompress::Draft,
     tables::{Needs, Table},
@@ -30,10 +30,9 @@ const STAYING: f32 = 4.0;
 pub(super) fn encode<S: Source>(merged: &mut Merged<S>, loss: f32, run: Run<'_>) -> Result<Option<Vec<u8>>> {
     let (width, height) = merged.size();
     let Some(Draft { splits, table, .. }) = Draft::of(merged, run)? else { return Ok(None) };
-    let thorough = finalists(&splits) > 0;
     let mut out = Vec::new();
     write_head(&mut out, (width, height), &table, merged.plays());
-    let mut pen = Pen::new((width, height), (loss, thorough), &table);
+    let mut pen = Pen::new(width, height, loss, &table);
     merged.restart()?;
     for split in &splits {
         if !merged.advance(run)? {
@@ -73,8 +72,6 @@ impl Costs {
 struct Pen<'t> {
     width: usize,
     loss: f32,
-    /// Whether frames are also coded with nothing left out.
-    thorough: bool,
     global: &'t Table,
     trader: Trader,
     /// What lies on the canvas before the frame.
@@ -83,13 +80,15 @@ struct Pen<'t> {
     shown: Vec<Pixel>,
     meant: Vec<Pixel>,
     first: bool,
+    /// Of the frames before.
+    bytes: usize,
 }
 
 impl<'t> Pen<'t> {
-    fn new((width, height): (usize, usize), (loss, thorough): (f32, bool), global: &'t Table) -> Self {
+    fn new(width: usize, height: usize, loss: f32, global: &'t Table) -> Self {
         let empty = || vec![NOTHING; width * height];
         let (base, shown, meant) = (empty(), empty(), empty());
-        Self { width, loss, thorough, global, trader: Trader::new(), base, shown, meant, first: true }
+        Self { width, loss, global, trader: Trader::new(), base, shown, meant, first: true, bytes: 0 }
     }
 
     fn draw(
@@ -110,7 +109,7 @@ impl<'t> Pen<'t> {
             Wishes { pixels: &pixels, width: area.width, entries: &table.entries, transparent, leaves: true };
         let mut best = self.trader.code(&wishes, run)?;
         // Where nearly all changes, what is left out disturbs more phrases than it spares.
-        if self.thorough && transparent.is_some() {
+        if transparent.is_some() && self.bytes <= THOROUGH {
             wishes.leaves = false;
             let drawn = self.trader.code(&wishes, run)?;
             best = if drawn.price() < best.price() { drawn } else { best };
@@ -119,6 +118,7 @@ impl<'t> Pen<'t> {
         self.meant.copy_from_slice(wanted);
         Split { area, ..*split }.leave(&mut self.base, &self.shown, self.width);
         self.first = false;
+        self.bytes += best.codes.len();
         Ok((Coded { table, local, codes: best.codes, transparent }, area))
     }
 

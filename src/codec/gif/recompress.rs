@@ -2,7 +2,7 @@
 
 use super::{
     Gif,
-    frame::{Frame, finalists, needed},
+    frame::{Frame, needed},
     merged::{Merged, Source},
     player::Player,
     tables::{Needs, Table, global},
@@ -79,13 +79,12 @@ impl Draft {
 pub(super) fn encode<S: Source>(merged: &mut Merged<S>, run: Run<'_>) -> Result<Option<Vec<u8>>> {
     let width = merged.size().0;
     let Some(Draft { splits, needs, table }) = Draft::of(merged, run)? else { return Ok(None) };
-    let finalists = finalists(&splits);
     let mut out = Vec::new();
     write_head(&mut out, merged.size(), &table, merged.plays());
-    let (mut needs, mut possible) = (needs.iter(), true);
+    let (mut needs, mut bytes, mut possible) = (needs.iter(), 0, true);
     merged.replay(&splits, run, |base, merged, split| {
         let frame = Frame { base, wanted: merged.canvas(), area: split.area, width };
-        let best = needs.next().map(|needs| frame.best(needs, &table, finalists, run)).transpose()?.flatten();
+        let best = needs.next().map(|needs| frame.best(needs, &table, &mut bytes, run)).transpose()?.flatten();
         match best {
             Some(best) => best.write(&mut out, split, merged.ticks, splits.len() == 1),
             None => possible = false,
