@@ -13,7 +13,7 @@ use crate::{
 /// Samples of a plain block differ by no more.
 const PLAIN: u8 = 24;
 /// A sample that is off by more, and by half of what the samples of its block differ, is seen.
-const SEEN: u8 = 12;
+pub(super) const SEEN: u8 = 12;
 
 /// The canvas as a reader of the file composes it.
 pub(super) struct Shown {
@@ -76,12 +76,12 @@ fn is_off<'p>(rows: impl Iterator<Item = (&'p [Pixel], &'p [Pixel])>) -> bool {
         range.add(wanted);
         most = shown.iter().zip(wanted).fold(most, |most, (shown, wanted)| most.max(shown.abs_diff(*wanted)));
     }
-    range.low[3] == u8::MAX && range.width() <= PLAIN && most > SEEN + range.width() / 2
+    range.low[3] == u8::MAX && range.is_plain() && most > SEEN + range.width() / 2
 }
 
 /// What the samples of a block range over.
 #[derive(Debug, Clone, Copy)]
-struct Range {
+pub(super) struct Range {
     low: Pixel,
     high: Pixel,
 }
@@ -93,10 +93,14 @@ impl Default for Range {
 }
 
 impl Range {
-    fn add(&mut self, pixel: &Pixel) {
+    pub(super) fn add(&mut self, pixel: &Pixel) {
         for (at, &sample) in pixel.iter().enumerate() {
             (self.low[at], self.high[at]) = (self.low[at].min(sample), self.high[at].max(sample));
         }
+    }
+
+    pub(super) fn is_plain(&self) -> bool {
+        self.width() <= PLAIN
     }
 
     /// Of the channel that ranges most.
