@@ -259,8 +259,8 @@ impl Work<'_> {
             return Ok(done);
         }
         self.run.control.stage(Stage::Optimise, 0.3);
-        let mut done = match first.filter(|_| !self.plan.moves) {
-            Some(picture) => self.optimised(&picture, stores_it)?,
+        let (mut done, lossless) = match first.filter(|_| !self.plan.moves) {
+            Some(picture) => (self.optimised(&picture, stores_it)?, None),
             None => self.moving(&mut frames, stores_it)?,
         };
         let kept = metadata.kept(self.plan.keep, false);
@@ -275,7 +275,7 @@ impl Work<'_> {
             done.warnings.push(format!("{} holds one frame: the first of {}", self.plan.format, self.info.frames));
         }
         let enough = worth_having_exactly(done.bytes.len());
-        if self.plan.may_keep_source && self.may_do_without_loss(enough)? {
+        if self.plan.may_keep_source && self.may_do_without_loss(enough, lossless)? {
             let passed_on = self.passed_on(metadata)?;
             if passed_on.bytes.len() <= enough {
                 done = passed_on;
@@ -365,7 +365,7 @@ impl Work<'_> {
         sought.without.map(str::to_owned)
     }
 
-    fn moving(&self, frames: &mut Processed<'_>, stores_it: bool) -> Result<Optimised> {
+    fn moving(&self, frames: &mut Processed<'_>, stores_it: bool) -> Result<(Optimised, Option<u64>)> {
         frames.restart()?;
         let task = Moving {
             codecs: self.codecs,
@@ -420,13 +420,16 @@ impl Work<'_> {
         Ok(Some(Optimised { bytes: self.no_larger(bytes, metadata, &kept)?, score: 100.0, warnings: Vec::new() }))
     }
 
-    /// Whether [`passed_on`](Self::passed_on) may come to no more bytes. Where no codec has an outlook on it, no file
-    /// is taken to shrink to half without loss.
-    fn may_do_without_loss(&self, bytes: usize) -> Result<bool> {
+    /// Whether [`passed_on`](Self::passed_on) may come to no more bytes; `known` is about what it comes to. Where no codec
+    /// has an outlook on it either, no file is taken to shrink to half without loss.
+    fn may_do_without_loss(&self, bytes: usize, known: Option<u64>) -> Result<bool> {
         if bytes >= self.bytes.len() {
             return Ok(true);
         }
-        let outlook = self.codecs.outlook(self.info.format, self.bytes, self.run)?;
+        let outlook = match known {
+            Some(known) => Some(known),
+            None => self.codecs.outlook(self.info.format, self.bytes, self.run)?,
+        };
         Ok(outlook.map_or(bytes * 2 > self.bytes.len(), |outlook| outlook - outlook / 16 <= bytes as u64))
     }
 

@@ -5,11 +5,18 @@ mod pictures;
 
 use std::{
     io::Cursor,
-    sync::atomic::{AtomicU32, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 use image::{AnimationDecoder, ImageFormat, RgbaImage, codecs::png::PngDecoder};
-use lapidary::{Control, Engine, Error, Input, Stage, Stop};
+use lapidary::{
+    Control, Engine, Error, Format, Input, Result, Run, Stage, Stop, Unattended,
+    codec::{Codec, Codecs, Encode, EncodeOptions, Recompress, png::codec_apng},
+    picture::Frames,
+};
 use pictures::{attempt, crc32, photo, process, request};
 
 const LOSSLESS: &str = r#"{"optimize": {"compression": "lossless"}}"#;
@@ -243,6 +250,63 @@ fn a_preset_is_reached_in_fewer_bytes_and_still_areas_stay_still() {
     assert_eq!(frames.len(), 8);
     let corner = |frame: &RgbaImage| image::imageops::crop_imm(frame, 0, 40, 90, 20).to_image();
     assert!(frames.iter().all(|(_, frame)| corner(frame) == corner(&frames[0].1)));
+}
+
+/// Writes APNG and counts how often it does so thoroughly, and how often it recompresses.
+#[derive(Debug, Clone, Default)]
+struct Counted {
+    thorough: Arc<AtomicU32>,
+    recompressed: Arc<AtomicU32>,
+}
+
+impl Encode for Counted {
+    fn format(&self) -> Format {
+        Format::Apng
+    }
+
+    fn animations(&self) -> bool {
+        true
+    }
+
+    fn encode(&self, frames: &mut dyn Frames, options: &EncodeOptions, run: Run<'_>) -> Result<Vec<u8>> {
+        let thorough = matches!(options, EncodeOptions::Apng(options) if options.effort > 0);
+        self.thorough.fetch_add(thorough.into(), Ordering::Relaxed);
+        codec_apng().encode.unwrap().encode(frames, options, run)
+    }
+}
+
+impl Recompress for Counted {
+    fn format(&self) -> Format {
+        Format::Apng
+    }
+
+    fn animations(&self) -> bool {
+        true
+    }
+
+    fn recompress(&self, bytes: &[u8], interlaced: bool, run: Run<'_>) -> Result<Vec<u8>> {
+        self.recompressed.fetch_add(1, Ordering::Relaxed);
+        codec_apng().recompress.unwrap().recompress(bytes, interlaced, run)
+    }
+}
+
+#[test]
+fn only_ways_that_may_win_are_taken_thoroughly() {
+    let ground = photo(90, 60).into_rgba8();
+    let of_a_camera =
+        |apng: Apng, at: u32| apng.frame([0, 0, 90, 60], (1, 20), (KEEP, SOURCE), |x, y| ground[((x + at) % 90, y)].0);
+    let of_a_camera = (0..4).fold(Apng::new(90, 60, 4, 0), of_a_camera).end();
+    // Of the source without loss, nothing; of a drawing, that alone.
+    for (source, recompressed) in [(of_a_camera, 0), (dot(4, (1, 20)), 1)] {
+        let counted = Counted::default();
+        let mut codecs = Codecs::default();
+        let (encode, recompress) = (Arc::new(counted.clone()), Arc::new(counted.clone()));
+        codecs.register(Codec { encode: Some(encode), recompress: Some(recompress), ..codec_apng() });
+        let input = Input { bytes: &source, name: None };
+        Engine::new().with_codecs(codecs).process(input, &request(MEDIUM), &Unattended).unwrap();
+        let counts = [&counted.thorough, &counted.recompressed].map(|count| count.load(Ordering::Relaxed));
+        assert_eq!(counts, [1, recompressed]);
+    }
 }
 
 #[test]

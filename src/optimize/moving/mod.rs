@@ -40,15 +40,16 @@ pub(crate) struct Moving<'a> {
     pub count: u32,
 }
 
-/// The smallest file that shows `frames`, in sRGB, and meets the goal.
-pub(crate) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>) -> Result<Optimised> {
+/// The smallest file that shows `frames`, in sRGB, and meets the goal; and about how many bytes it would take without loss,
+/// where that came to light.
+pub(crate) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>) -> Result<(Optimised, Option<u64>)> {
     guarded("optimising", || match task.format {
         #[cfg(feature = "gif")]
-        Format::Gif => gif::optimise(frames, task, run),
+        Format::Gif => Ok((gif::optimise(frames, task, run)?, None)),
         #[cfg(feature = "png")]
         Format::Apng => apng::optimise(frames, task, run),
         #[cfg(feature = "webp")]
-        Format::Webp => webp::optimise(frames, task, run),
+        Format::Webp => Ok((webp::optimise(frames, task, run)?, None)),
         other => Err(Error::unsupported(format!("writing animated {other}"))),
     })
 }

@@ -1,7 +1,9 @@
 //! One palette of at most 256 colours for all frames.
 
+use std::sync::Arc;
+
 use super::{
-    EFFORT, Moving, Optimised, done, encoded,
+    EFFORT, Moving, Optimised, Scores, encoded,
     sample::{drawn, sample},
 };
 use crate::{
@@ -28,10 +30,28 @@ const SHOTS: u32 = 6;
 /// How often the whole may fall short of what its sample promised.
 const CORRECTIONS: usize = 5;
 
-/// What a search found.
+/// What a search found: a palette, how it is drawn with, and how that looks.
 pub(super) struct Found {
-    pub(super) colours: usize,
-    pub(super) result: Optimised,
+    palette: Arc<Palette>,
+    how: Remap,
+    pub(super) scores: Scores,
+}
+
+impl Found {
+    pub(super) fn colours(&self) -> usize {
+        self.palette.colours.len()
+    }
+
+    pub(super) fn encoded(
+        &self,
+        frames: &mut dyn Frames,
+        task: &Moving<'_>,
+        effort: u8,
+        run: Run<'_>,
+    ) -> Result<Vec<u8>> {
+        let mut whole = Clip::whole(frames, task.count);
+        encoded(&mut drawn(&mut whole, &self.palette, (self.how, still(self.how))), task, effort, run)
+    }
 }
 
 /// Settings, and what they gave.
@@ -67,11 +87,11 @@ pub(super) fn fixed(
     let palette = faithful(&histogram(&mut whole, run)?, colours, Missed::MOST, run)?;
     let mut drawn = drawn(&mut whole, &palette, how);
     run.control.stage(Stage::Encode, 0.6);
-    let scores = drawn.scores(run)?;
-    Ok(done(encoded(&mut drawn, task, EFFORT, run)?, scores, f64::NEG_INFINITY))
+    let score = drawn.scores(run)?.mean;
+    Ok(Optimised { bytes: encoded(&mut drawn, task, EFFORT, run)?, score, warnings: Vec::new() })
 }
 
-/// The smallest file of at most 256 colours that reaches `target`, if there is one.
+/// The palette of at most 256 colours that reaches `target` in the fewest bytes, if there is one.
 pub(super) fn search(frames: &mut dyn Frames, task: &Moving<'_>, target: f64, run: Run<'_>) -> Result<Option<Found>> {
     let histogram = histogram(&mut Clip::whole(frames, task.count), run)?;
     let mut palettes = Palettes::new(&histogram, Missed::at(target));
@@ -110,8 +130,7 @@ fn finish(
         let mut drawn = drawn(&mut whole, &palette, (choice.how, still(choice.how)));
         let scores = drawn.scores(run)?;
         if scores.overall() >= target {
-            let bytes = encoded(&mut drawn, task, EFFORT, run)?;
-            return Ok(Some(Found { colours: palette.colours.len(), result: done(bytes, scores, target) }));
+            return Ok(Some(Found { palette, how: choice.how, scores }));
         }
         if choice.how.tolerance > 0.002 {
             choice.how.tolerance *= if scores.mean + 1.0 > target { 0.8 } else { 0.5 };

@@ -1,7 +1,7 @@
 //! Truecolour with small errors in space and time.
 
 use super::{
-    EFFORT, Moving, Optimised, done, encoded,
+    Moving, Scores, encoded,
     sample::{Draw, Drawn, sample},
 };
 use crate::{
@@ -63,13 +63,27 @@ impl Draw for Near {
     }
 }
 
-/// The smallest file whose samples err a little and that reaches `target`; `None` if only exact pixels do.
-pub(super) fn search(
-    frames: &mut dyn Frames,
-    task: &Moving<'_>,
-    target: f64,
-    run: Run<'_>,
-) -> Result<Option<Optimised>> {
+/// What a search found: how coarse samples are, and how that looks.
+pub(super) struct Found {
+    step: f64,
+    pub(super) scores: Scores,
+}
+
+impl Found {
+    pub(super) fn encoded(
+        &self,
+        frames: &mut dyn Frames,
+        task: &Moving<'_>,
+        effort: u8,
+        run: Run<'_>,
+    ) -> Result<Vec<u8>> {
+        let mut whole = Clip::whole(frames, task.count);
+        encoded(&mut Drawn { frames: &mut whole, draw: Near::new(self.step) }, task, effort, run)
+    }
+}
+
+/// The coarsest samples that reach `target`; `None` if only exact ones do.
+pub(super) fn search(frames: &mut dyn Frames, task: &Moving<'_>, target: f64, run: Run<'_>) -> Result<Option<Found>> {
     let aim =
         Aim { target, slack: 0.5, low: 0.0, high: MOST - 1.0, first: MOST - 6.0, slope: 2.0, step: 1.0, trials: 6 };
     let mut clips = sample(frames, task.count);
@@ -90,7 +104,7 @@ pub(super) fn search(
         let mut drawn = Drawn { frames: &mut whole, draw: Near::new(step) };
         let scores = drawn.scores(run)?;
         if scores.overall() >= target {
-            return Ok(Some(done(encoded(&mut drawn, task, EFFORT, run)?, scores, target)));
+            return Ok(Some(Found { step, scores }));
         }
         step = (step - (step / 6.0).max(1.0)).round();
     }
