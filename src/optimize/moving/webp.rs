@@ -113,25 +113,25 @@ struct Outlook {
 
 impl Search<'_> {
     fn best(&self, frames: &mut dyn Frames) -> Result<Optimised> {
-        let again = self.again(frames)?;
+        let viewed = Viewed::new(frames, self.task.count, SHOTS, self.run)?;
+        let again = self.again(frames, &viewed)?;
         self.run.control.stage(Stage::Optimise, 0.45);
         let outlook = self.outlook(frames)?;
         self.run.control.stage(Stage::Encode, 0.6);
         let best = match again {
             Some(again) if outlook.bytes > HOPELESS * again.file.bytes.len() as f64 => again,
-            Some(again) => smaller(again, self.anew(frames, &outlook)?, self.target),
-            None => self.anew(frames, &outlook)?,
+            Some(again) => smaller(again, self.anew(frames, &viewed, &outlook)?, self.target),
+            None => self.anew(frames, &viewed, &outlook)?,
         };
         let warnings = shortfall(best.score, self.target).into_iter().collect();
         Ok(Optimised { bytes: best.file.bytes, score: best.file.mean, warnings })
     }
 
     /// The source's own coefficients, coarser; `None` where it has none.
-    fn again(&self, frames: &mut dyn Frames) -> Result<Option<Trial<File>>> {
+    fn again(&self, frames: &mut dyn Frames, viewed: &Viewed) -> Result<Option<Trial<File>>> {
         let Some(stored) = self.task.stored else { return Ok(None) };
         let Some(source) = LossyAnimation::parse(stored, self.run)? else { return Ok(None) };
-        let viewed = Viewed::new(frames, self.task.count, SHOTS, self.run)?;
-        let trial = |knob| self.seen(&viewed, knob, source.coarser(again::worth(knob), self.run)?);
+        let trial = |knob| self.seen(viewed, knob, source.coarser(again::worth(knob), self.run)?);
         let aim = again::aim(self.target, SLACK);
         let found = solve(aim, trial)
             .and_then(|found| self.settled(frames, aim, found, |_, knob| source.coarser(again::worth(knob), self.run)));
@@ -183,11 +183,10 @@ impl Search<'_> {
     }
 
     /// The lowest quality that reaches the target.
-    fn anew(&self, frames: &mut dyn Frames, outlook: &Outlook) -> Result<Trial<File>> {
-        let viewed = Viewed::new(frames, self.task.count, SHOTS, self.run)?;
+    fn anew(&self, frames: &mut dyn Frames, viewed: &Viewed, outlook: &Outlook) -> Result<Trial<File>> {
         let aim = Aim { trials: 3, ..self.aim(outlook.quality) };
         let file = |frames: &mut dyn Frames, knob| encode(frames, self.task, &outlook.style.options(knob), self.run);
-        let found = solve(aim, |knob| self.seen(&viewed, knob, file(frames, knob)?))?;
+        let found = solve(aim, |knob| self.seen(viewed, knob, file(frames, knob)?))?;
         let found = self.settled(frames, aim, found, file)?;
         if found.score >= self.target {
             return Ok(found);
