@@ -77,14 +77,14 @@ pub trait Recompress: Debug + Send + Sync {
 
     /// The same picture, losslessly, in a new file without metadata; it may turn out larger than the old one.
     /// `interlaced` asks for progressive JPEG or interlaced PNG. JPEG: coefficients are identical. PNG and WebP: pixels
-    /// are identical, also those under full transparency, and depth stays. GIF: what is seen is identical at every time,
-    /// delays and the number of plays stay; it is never interlaced.
+    /// of stills are identical, also those under full transparency, and depth stays. Animations: what is seen is identical at
+    /// every time, delays and the number of plays stay. GIF and APNG are never interlaced.
     ///
     /// # Errors
     /// As of decoding; truncated or damaged data is an error.
     fn recompress(&self, bytes: &[u8], interlaced: bool, run: Run<'_>) -> Result<Vec<u8>>;
 
-    /// About how many bytes that would take, within a tenth, found in a fraction of its time; `None`, as by default, where
+    /// About how many bytes that would take, within a sixteenth, found in a fraction of its time; `None`, as by default, where
     /// only doing it tells. Where a lossy result is smaller by more, it is not done.
     ///
     /// # Errors
