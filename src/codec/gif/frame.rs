@@ -138,10 +138,12 @@ pub(super) enum Unchanged {
 /// How many codings of a frame are tried thoroughly, so that large files take no longer than can be waited for: `bytes` came
 /// out quickly for it and those before it.
 const fn finalists(bytes: usize) -> usize {
-    match bytes {
-        0..=THOROUGH => FINALISTS,
-        ..=LESS_THOROUGH => 1,
-        _ => 0,
+    if bytes <= THOROUGH {
+        FINALISTS
+    } else if bytes <= LESS_THOROUGH {
+        1
+    } else {
+        0
     }
 }
 
