@@ -274,7 +274,8 @@ impl Work<'_> {
         if self.info.frames > 1 && !self.plan.moves {
             done.warnings.push(format!("{} holds one frame: the first of {}", self.plan.format, self.info.frames));
         }
-        let enough = worth_having_exactly(done.bytes.len());
+        let bytes = done.bytes.len();
+        let enough = if done.score < 100.0 { worth_having_exactly(bytes) } else { bytes };
         if self.plan.may_keep_source && self.may_do_without_loss(enough, lossless)? {
             let passed_on = self.passed_on(metadata)?;
             if passed_on.bytes.len() <= enough {
