@@ -7,7 +7,6 @@ use super::{
 };
 use crate::{
     engine::Input,
-    error::Error,
     port::{
         self, BlobKey,
         ledger::{AccountId, JobId, Standing},
@@ -68,11 +67,9 @@ impl super::Inner {
     ) -> Result<(), Problem> {
         self.check_open()?;
         request.validate_for(if source.is_some() { Way::Upload } else { Way::Fetch })?;
-        if let Some(source) = &source {
-            self.engine
-                .limits()
-                .check_source(source.bytes.len())
-                .map_err(|_: Error| Problem::too_large("the file", self.engine.limits().source_bytes))?;
+        let allowed = self.engine.limits().source_bytes;
+        if source.is_some_and(|source| source.bytes.len() as u64 > allowed) {
+            return Err(Problem::too_large("the file", allowed));
         }
         self.check_doors(account, request).await?;
         let uploaded = match source {
@@ -80,8 +77,7 @@ impl super::Inner {
                 let mut writer = self.ports.blobs.create(BlobKey::Source(id)).await?;
                 writer.write(bytes).await?;
                 writer.finish().await?;
-                let name = name.map(|name| name.chars().take(255).collect());
-                Some(Uploaded { bytes: bytes.len() as u64, name })
+                Some(Uploaded::new(bytes.len() as u64, name))
             }
             None => None,
         };

@@ -20,6 +20,13 @@ pub(super) struct Uploaded {
     pub(super) name: Option<String>,
 }
 
+impl Uploaded {
+    pub(super) fn new(bytes: u64, name: Option<&str>) -> Self {
+        let name = name.filter(|name| !name.is_empty()).map(|name| name.chars().take(255).collect());
+        Self { bytes, name }
+    }
+}
+
 impl Inner {
     /// Accepts a [checked](Self::check_doors) request whose source, if it was uploaded, is durable already. When this returns
     /// the job is, too. The source of a refused one is deleted; where the ledger did not answer it stays, for the job may

@@ -80,7 +80,7 @@ impl Inner {
         mut part: Field<'_>,
     ) -> Result<(Box<dyn crate::port::BlobWriter>, Uploaded), Problem> {
         let allowed = self.engine.limits().source_bytes;
-        let name = part.file_name().filter(|name| !name.is_empty()).map(|name| name.chars().take(255).collect());
+        let name = part.file_name().map(str::to_owned);
         let mut writer = self.ports.blobs.create(BlobKey::Source(id)).await?;
         let mut bytes = 0_u64;
         while let Some(chunk) = part.chunk().await.map_err(broken)? {
@@ -90,7 +90,7 @@ impl Inner {
             }
             writer.write(&chunk).await?;
         }
-        Ok((writer, Uploaded { bytes, name }))
+        Ok((writer, Uploaded::new(bytes, name.as_deref())))
     }
 
     async fn read_data(&self, mut part: Field<'_>) -> Result<Vec<u8>, Problem> {
