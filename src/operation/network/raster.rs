@@ -8,6 +8,8 @@ pub struct Raster {
     width: u32,
     height: u32,
     samples: Vec<f32>,
+    /// Pixels at the left, top, right and bottom that are there to be looked at: of what becomes of them nothing is used.
+    margins: [u32; 4],
 }
 
 impl Raster {
@@ -20,7 +22,15 @@ impl Raster {
             let problem = format!("{width}x{height} pixels do not hold {} samples", samples.len());
             return Err(Error::internal("making a raster", problem));
         }
-        Ok(Self { width, height, samples })
+        Ok(Self { width, height, samples, margins: [0; 4] })
+    }
+
+    pub(super) fn with_margins(self, margins: [u32; 4]) -> Self {
+        Self { margins, ..self }
+    }
+
+    pub(super) fn margins(&self) -> [u32; 4] {
+        self.margins
     }
 
     /// Width in pixels.

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use super::{
     Model, Raster, Shape,
     bounds::{RADIUS, bounded},
-    kernel::{Filters, Finish, Job, Kernel, Map},
+    kernel::{Filters, Finish, Job, Kernel, Map, Part},
     weights::{self, Head, Layer},
 };
 use crate::{
@@ -19,9 +19,10 @@ use crate::{
     error::{Error, Result},
 };
 
-/// The longest side of a tile, in blocks of pixels. Memory is three maps of so many squared times the network's width,
-/// with margins 36 MB for 64 channels.
-const TILE: usize = 192;
+/// Values of a map, at most: a tile with its margins has three of them, 36 MB together.
+const VALUES: usize = 3_000_000;
+/// Sides of tiles, in blocks of pixels, are multiples of this.
+const STEP: usize = 16;
 
 /// A trained network with its weights, as `models/` makes them.
 #[derive(Debug, Clone)]
@@ -43,21 +44,34 @@ impl Residual {
         Ok(Self { head, layers, filters: OnceLock::new(), kernel: Kernel::available()[0] })
     }
 
+    /// The longest side of a tile without its margins, in blocks of pixels.
+    fn tile(&self) -> usize {
+        let margins = 2 * self.layers.len();
+        ((VALUES / self.head.width).isqrt().saturating_sub(margins) / STEP * STEP).max(STEP)
+    }
+
     /// With other instructions than the best.
     #[cfg(test)]
     pub(super) fn with_kernel(self, kernel: Kernel) -> Self {
         Self { kernel, ..self }
     }
 
-    /// What is to be added to the input, by block of pixels.
-    fn change(&self, input: &Map, run: Run<'_>) -> Result<Map> {
+    /// What is to be added to the input, by block of pixels; anything in the margins, of which blocks are given.
+    fn change(&self, input: &Map, margins: [usize; 4], run: Run<'_>) -> Result<Map> {
         let of = |layer: &Layer| Filters::new(&layer.weights, &layer.bias);
         let filters = self.filters.get_or_init(|| self.layers.iter().map(of).collect());
         let [first, inner @ .., last] = &filters[..] else {
             return Err(Error::internal("running a network", "it has no layers"));
         };
-        let convolve = |filters: &Filters, from: &Map, to: &mut Map, finish: Finish| {
-            self.kernel.convolve(&Job { from, filters, finish }, to, run)
+        // Each layer is looked at by one pixel more than the next: what nobody looks at any more is left out.
+        let part = |layer: usize| {
+            let [left, top, right, bottom] = margins.map(|margin| margin.saturating_sub(filters.len() - 1 - layer));
+            Part { left, top, right: input.width - right, bottom: input.height - bottom }
+        };
+        let mut layer = 0..;
+        let mut convolve = |filters: &Filters, from: &Map, to: &mut Map, finish: Finish| {
+            let part = part(layer.next().unwrap_or(0));
+            self.kernel.convolve(&Job { from, filters, part, finish }, to, run)
         };
         let map = |filters: &Filters| Map::new(input.width, input.height, filters.outputs());
         let mut start = map(first);
@@ -84,14 +98,15 @@ impl Model for Residual {
             scale: (scale / unshuffle) as u32,
             margin: (layers * unshuffle as u32).max((RADIUS as u32).next_multiple_of(unshuffle as u32)),
             multiple: unshuffle as u32,
-            tile: (TILE * unshuffle) as u32,
+            tile: (self.tile() * unshuffle) as u32,
             work: (products / (unshuffle * unshuffle)) as u64,
         }
     }
 
     fn run(&self, tile: Raster, run: Run<'_>) -> Result<Raster> {
         let input = gathered(&tile, self.head.unshuffle)?;
-        let change = self.change(&input, run)?;
+        let margins = tile.margins().map(|margin| margin as usize / self.head.unshuffle);
+        let change = self.change(&input, margins, run)?;
         let output = spread(&tile, &change, self.head.unshuffle, self.head.scale)?;
         let (width, height) = (output.width(), output.height());
         Raster::new(width, height, bounded(&tile, output, self.head.scale / self.head.unshuffle))

@@ -104,7 +104,11 @@ impl Tile {
                 samples.extend(source(x.min(self.picture.0 - 1), y.min(self.picture.1 - 1)));
             }
         }
-        let whole = model.run(Raster::new(self.seen_width, self.seen_height, samples)?, run)?;
+        let (left, top) = (self.left - self.seen_left, self.top - self.seen_top);
+        let beyond = |length: u32, seen: u32, before: u32| seen.saturating_sub(before + length);
+        let (right, bottom) = (beyond(self.width, self.seen_width, left), beyond(self.height, self.seen_height, top));
+        let raster = Raster::new(self.seen_width, self.seen_height, samples)?;
+        let whole = model.run(raster.with_margins([left, top, right, bottom]), run)?;
         let expected = (self.seen_width * self.scale, self.seen_height * self.scale);
         if (whole.width(), whole.height()) != expected {
             let (width, height) = (whole.width(), whole.height());

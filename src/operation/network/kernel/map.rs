@@ -16,6 +16,15 @@ pub(in super::super) struct Map {
     pub(super) lines: Vec<Line>,
 }
 
+/// Pixels of a map: `right` and `bottom` are not among them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) struct Part {
+    pub left: usize,
+    pub top: usize,
+    pub right: usize,
+    pub bottom: usize,
+}
+
 impl Map {
     /// Of nothing but zeros.
     pub(in super::super) fn new(width: usize, height: usize, channels: usize) -> Self {
@@ -27,11 +36,6 @@ impl Map {
     /// Lines from one row to the next.
     pub(super) fn pitch(&self) -> usize {
         (self.width.next_multiple_of(TILE) + 2) * self.blocks
-    }
-
-    /// Tiles from left to right, and from top to bottom.
-    pub(super) fn tiles(&self) -> (usize, usize) {
-        (self.width.div_ceil(TILE), self.height.div_ceil(TILE))
     }
 
     /// The pixels of a row: each [`blocks`](Self::blocks) lines.

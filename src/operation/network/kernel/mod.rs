@@ -13,7 +13,7 @@ mod winograd;
 mod x86;
 
 pub(super) use filters::Filters;
-pub(super) use map::Map;
+pub(super) use map::{Map, Part};
 pub(super) use winograd::{Finish, Job};
 
 use crate::{control::Run, error::Result};
@@ -61,7 +61,7 @@ impl Kernel {
         kernels
     }
 
-    /// Convolves one map into another of the same size. `run` is asked whether to go on.
+    /// Convolves a part of one map into another of the same size. `run` is asked whether to go on.
     pub(super) fn convolve(self, job: &Job<'_>, to: &mut Map, run: Run<'_>) -> Result<()> {
         job.check(to);
         let mut space = winograd::Space::new(job);

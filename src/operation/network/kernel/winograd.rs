@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use super::{BLOCK, Filters, Line, Map, ZERO, map::TILE};
+use super::{BLOCK, Filters, Line, Map, Part, ZERO, map::TILE};
 
 /// Places of a tile.
 pub(super) const PLACES: usize = 36;
@@ -21,6 +21,8 @@ const GROUP: usize = 24;
 pub(in super::super) struct Job<'a> {
     pub from: &'a Map,
     pub filters: &'a Filters,
+    /// What is computed at least; around it up to whole tiles.
+    pub part: Part,
     /// What is done with the sums.
     pub finish: Finish,
 }
@@ -41,6 +43,7 @@ impl Job<'_> {
     pub(super) fn check(&self, to: &Map) {
         let (from, filters) = (self.from, self.filters);
         assert_eq!((from.width, from.height), (to.width, to.height));
+        assert!(self.part.right <= to.width && self.part.bottom <= to.height);
         assert_eq!((from.blocks, to.blocks), (filters.inputs, filters.bias.len()));
         assert_eq!(filters.lines.len(), filters.bias.len() * PLACES * filters.inputs * BLOCK);
         for map in [from, to] {
@@ -48,10 +51,17 @@ impl Job<'_> {
         }
     }
 
+    /// Columns and rows of tiles.
+    fn tiles(&self) -> [Range<usize>; 2] {
+        let Part { left, top, right, bottom } = self.part;
+        [left / TILE..right.div_ceil(TILE), top / TILE..bottom.div_ceil(TILE)]
+    }
+
     /// The tiles, row by row, in groups.
     pub(super) fn groups(&self) -> impl Iterator<Item = Range<usize>> + use<> {
-        let (across, down) = self.from.tiles();
-        (0..across * down).step_by(GROUP).map(move |start| start..(start + GROUP).min(across * down))
+        let [columns, rows] = self.tiles();
+        let count = columns.len() * rows.len();
+        (0..count).step_by(GROUP).map(move |start| start..(start + GROUP).min(count))
     }
 }
 
@@ -162,8 +172,9 @@ pub(super) unsafe fn group<V: Vector, const N: usize, const P: usize>(
     to: &mut Map,
 ) {
     const { assert!(V::LANES * N == BLOCK && GROUP.is_multiple_of(P)) };
-    let (blocks, across) = (job.filters.inputs, job.from.tiles().0);
-    let place = |tile: usize| (tile % across * TILE, tile / across * TILE);
+    let (blocks, [columns, rows]) = (job.filters.inputs, job.tiles());
+    let place =
+        |tile: usize| ((columns.start + tile % columns.len()) * TILE, (rows.start + tile / columns.len()) * TILE);
     // SAFETY: tiles lie in the padded map; `inputs` holds `PLACES * blocks * GROUP` lines, `sums` `PLACES * GROUP`, and the
     // filters `PLACES * blocks * BLOCK` for each block of outputs. Tiles that a last group lacks are computed of what is left in
     // their place, and go nowhere.
