@@ -1,5 +1,6 @@
 //! Ports, made of what lies outside.
 
+mod closed;
 pub mod directory;
 #[cfg(feature = "http")]
 pub mod http;
@@ -8,3 +9,5 @@ pub mod memory;
 pub mod s3;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
+
+pub use closed::Closed;

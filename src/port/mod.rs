@@ -4,9 +4,9 @@
 //! |---|---|---|
 //! | [`Ledger`] | the one durable state: jobs, deliveries of notifications, accounts, rates | `memory`, `sqlite` |
 //! | [`Blobs`] | bytes of sources and volatile results | `memory`, `directory`, `s3` |
-//! | [`Fetcher`] | images at addresses | `memory`, `http` |
-//! | [`Storage`] | clients' own object storage | `memory`, `s3` |
-//! | [`Notifier`] | clients' webhooks | `memory`, `http` |
+//! | [`Fetcher`] | images at addresses | `memory`, `http`, `Closed` |
+//! | [`Storage`] | clients' own object storage | `memory`, `s3`, `Closed` |
+//! | [`Notifier`] | clients' webhooks | `memory`, `http`, `Closed` |
 //!
 //! Every trait is object safe, holds no runtime, and takes the time as an argument. What each promises is written at its
 //! methods and checked by its suite in `testing`, which adapters run.

@@ -65,8 +65,8 @@ impl Object<'_> {
 #[async_trait]
 pub trait Storage: fmt::Debug + Send + Sync {
     /// All that is refused whatever the network says: a provider that is not configured, a region it does not have. Each
-    /// names a field of the destination (`class`, `tags.name`) and what it must be, in words that begin with "must". Its
-    /// value is left out: the service adds what may be shown of it.
+    /// names a field of the destination (`class`, `tags.name`; empty for the whole) and what it must be, in words that begin
+    /// with "must". Its value is left out: the service adds what may be shown of it.
     fn check(&self, provider: Provider, store: &Store) -> Vec<Violation>;
 
     /// Puts the object, in place of any other of its key, and answers its permanent address. Repeatable; may be dropped

@@ -76,7 +76,7 @@ impl Inner {
             match self.provider(account, &store.destination).await? {
                 Some(provider) => {
                     let refused = self.ports.storage.check(provider, store).into_iter().map(|refused| Violation {
-                        path: format!("store.{}", refused.path),
+                        path: if refused.path.is_empty() { "store".into() } else { format!("store.{}", refused.path) },
                         value: store.shown(&refused.path),
                         ..refused
                     });

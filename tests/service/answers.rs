@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use futures_util::stream;
 use lapidary::{
     Clock, Violation,
-    adapter::memory::Served,
-    port::{Accounts, Object, Result, Storage},
+    adapter::{Closed, memory::Served},
+    port::{Accounts, Object, Ports, Result, Storage},
     request::{Provider, Store},
     service::{Call, Keyring},
 };
@@ -169,6 +169,24 @@ async fn all_that_a_storage_refuses_is_told_with_the_values_that_are_no_secrets(
     let all = "store.class must be standard, got \"glacier\"; store.metadata.a.b must be ASCII, got \"ü\"; \
         store.metadata.token must not be, got ***";
     check(&answer, 422, all);
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_ports_to_the_world_are_closed_uploads_are_done_and_all_else_is_refused() {
+    let close = |ports: &mut Ports| {
+        (ports.fetcher, ports.storage, ports.notifier) = (Arc::new(Closed), Arc::new(Closed), Arc::new(Closed));
+    };
+    let host = Host::new().await.again(close, Keyring::new([1; 32], [2; 32]));
+    let data = br#"{"store":{"provider":"aws","key":"k","secret":"s","bucket":"bucket","region":"r"},
+        "webhook":{"url":"https://example.com/"}}"#;
+    let refused = host.upload(&[(FILE, &picture()), (DATA, data)]).await;
+    let all = "store must not be given, since results are stored nowhere else here; \
+        webhook.url must not be given, since nobody is notified from here, got \"https://example.com/\"";
+    check(&refused, 422, all);
+    check(&host.fetch(r#"{"url":"https://example.com/a.png"}"#).await, 422, "url must not be given, since images");
+    let accepted = host.upload_picture().await;
+    host.work().await;
+    check(&host.result(&accepted.id()).await, 200, "");
 }
 
 fn upload_without_end(bearer: &str) -> Call<'_> {
