@@ -64,6 +64,8 @@ pub use secret::Secret;
 pub use store::{Acl, Destination, ObjectHeader, Provider, StorageClass, Store};
 pub use upscale::{Upscale, UpscaleModel};
 pub use url::Url;
+#[cfg(feature = "http")]
+pub(crate) use url::percent_decode;
 pub use webhook::Webhook;
 
 use self::{

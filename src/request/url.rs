@@ -1,6 +1,9 @@
 //! Web addresses, which may carry secrets.
 
-use std::{fmt, net::Ipv6Addr};
+use std::{
+    fmt,
+    net::{Ipv4Addr, Ipv6Addr},
+};
 
 use super::{Secret, json::Json};
 
@@ -20,17 +23,15 @@ impl Url {
         Parts::of(self.expose()).map(|parts| parts.host)
     }
 
-    /// Scheme, host and port: `https://a.com:443`. Case, a full stop at the host's end, and what zeros an IPv6 address is
-    /// written with make no difference; escapes in a host, and numbers for an IPv4 address, do. `None` for a text that is no
-    /// web address.
+    /// Scheme, host and port: `https://a.com:443`. Case, escapes, a full stop at the host's end, and the numbers that an
+    /// address is written in make no difference; whether letters beyond ASCII are written as such or in Punycode does. `None`
+    /// for a text that is no web address.
     pub fn origin(&self) -> Option<String> {
         let Parts { scheme, host, port, .. } = Parts::of(self.expose())?;
         let scheme = scheme.to_ascii_lowercase();
         let usual = if scheme == "https" { 443 } else { 80 };
         let port = port.and_then(|port| port.parse::<u16>().ok()).unwrap_or(usual);
-        let address = host.trim_matches(['[', ']']).parse().map(|address: Ipv6Addr| format!("[{address}]"));
-        let host = address.unwrap_or_else(|_| host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase());
-        Some(format!("{scheme}://{host}:{port}"))
+        Some(format!("{scheme}://{}:{port}", one_spelling(host)))
     }
 
     /// The text with user, password, query and fragment as `***`. Of a text that is no web address everything before
@@ -122,6 +123,57 @@ impl<'a> Parts<'a> {
                 || port.bytes().all(|b| b.is_ascii_digit()) && port.parse::<u16>().is_ok_and(|port| port > 0)
         })
     }
+}
+
+/// A host in the one spelling of all that mean the same.
+fn one_spelling(host: &str) -> String {
+    if let Ok(address) = host.trim_matches(['[', ']']).parse::<Ipv6Addr>() {
+        return address.to_ipv4_mapped().map_or_else(|| format!("[{address}]"), |mapped| mapped.to_string());
+    }
+    let name = String::from_utf8(percent_decode(host)).unwrap_or_else(|_| host.to_owned()).to_ascii_lowercase();
+    let name = name.strip_suffix('.').unwrap_or(&name);
+    ipv4(name).map_or_else(|| name.to_owned(), |address| address.to_string())
+}
+
+/// The address that browsers read in one to four numbers (WHATWG's URL standard, "IPv4 parser"), the last of which stands for
+/// all octets that are left.
+fn ipv4(host: &str) -> Option<Ipv4Addr> {
+    let mut numbers: Vec<u32> = host.split('.').map(number).collect::<Option<_>>()?;
+    let rest = numbers.pop()?;
+    let room = 32_usize.checked_sub(8 * numbers.len()).filter(|bits| *bits > 0)?;
+    if numbers.iter().any(|octet| *octet > 255) || u64::from(rest) >= 1 << room {
+        return None;
+    }
+    let octets = numbers.into_iter().zip([24, 16, 8]).map(|(octet, place)| octet << place);
+    Some(Ipv4Addr::from_bits(octets.sum::<u32>() + rest))
+}
+
+/// Hexadecimal behind `0x`, octal behind another `0`.
+fn number(text: &str) -> Option<u32> {
+    let (digits, radix) = match (text.strip_prefix("0x"), text.strip_prefix('0')) {
+        (Some(""), _) | (_, Some("")) => ("0", 10),
+        (Some(digits), _) => (digits, 16),
+        (None, Some(digits)) => (digits, 8),
+        (None, None) => (text, 10),
+    };
+    let is_plain = digits.bytes().all(|b| b.is_ascii_hexdigit());
+    u32::from_str_radix(digits, radix).ok().filter(|_| is_plain)
+}
+
+/// The octets that a part of an address stands for; `%` without two hexadecimal digits stands for itself.
+pub(crate) fn percent_decode(text: &str) -> Vec<u8> {
+    let mut octets = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let hex = |at: usize| after.get(at).and_then(|digit| char::from(*digit).to_digit(16));
+        let (octet, left) = match (first, hex(0), hex(1)) {
+            (b'%', Some(high), Some(low)) => ((high << 4 | low) as u8, &after[2..]),
+            _ => (first, after),
+        };
+        octets.push(octet);
+        rest = left;
+    }
+    octets
 }
 
 /// Authority, and what follows it.
@@ -246,6 +298,19 @@ mod tests {
             ("http://example.com./", Some("http://example.com:80")),
             ("http://[2001:DB8::1]/", Some("http://[2001:db8::1]:80")),
             ("http://[2001:db8:0:0:0:0:0:1]/", Some("http://[2001:db8::1]:80")),
+            ("http://[::ffff:1.2.3.4]/", Some("http://1.2.3.4:80")),
+            ("http://1.2.3.4./", Some("http://1.2.3.4:80")),
+            ("http://16909060/", Some("http://1.2.3.4:80")),
+            ("http://0X1.2.0x304/", Some("http://1.2.3.4:80")),
+            ("http://01.0x2.3.%34/", Some("http://1.2.3.4:80")),
+            ("http://0/", Some("http://0.0.0.0:80")),
+            ("http://4294967295/", Some("http://255.255.255.255:80")),
+            ("http://1.2.3.256/", Some("http://1.2.3.256:80")),
+            ("http://1.2.3.4.5/", Some("http://1.2.3.4.5:80")),
+            ("http://1.2.3.+4/", Some("http://1.2.3.+4:80")),
+            ("http://08.1/", Some("http://08.1:80")),
+            ("http://%65x%61MPLE.com/", Some("http://example.com:80")),
+            ("http://a%ff.com/", Some("http://a%ff.com:80")),
             ("wide", None),
         ] {
             assert_eq!(Url::from(text).origin().as_deref(), origin, "{text}");

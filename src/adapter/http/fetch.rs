@@ -13,11 +13,11 @@ use tokio::time::timeout;
 use super::{
     Http,
     client::{Read, Reply},
-    guard::{Target, percent_decode},
+    guard::Target,
 };
 use crate::{
     port::{Failure, Fetch, Fetched, Fetcher, Result},
-    request::{Secret, Url},
+    request::{Secret, Url, percent_decode},
 };
 
 const REDIRECTS_AT_MOST: usize = 5;

@@ -12,7 +12,7 @@ use url::Host;
 use super::address::{Reach, reach};
 use crate::{
     port::{Failure, Result},
-    request::Secret,
+    request::{Secret, percent_decode},
 };
 
 /// Which addresses may be spoken to: by default those of the public internet at ports 80, 443, 8080 and 8443.
@@ -224,22 +224,6 @@ fn basic(url: &url::Url) -> Option<Secret> {
     pair.extend(percent_decode(password.unwrap_or_default()));
     let pair = zeroize::Zeroizing::new(pair);
     Some(Secret::new(format!("Basic {}", STANDARD.encode(&*pair))))
-}
-
-/// The octets that a part of an address stands for; `%` without two hexadecimal digits stands for itself.
-pub(super) fn percent_decode(text: &str) -> Vec<u8> {
-    let mut octets = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        let hex = |at: usize| after.get(at).and_then(|digit| char::from(*digit).to_digit(16));
-        let (octet, left) = match (first, hex(0), hex(1)) {
-            (b'%', Some(high), Some(low)) => ((high << 4 | low) as u8, &after[2..]),
-            _ => (first, after),
-        };
-        octets.push(octet);
-        rest = left;
-    }
-    octets
 }
 
 /// Names that mean this machine or a private network: those without a dot, and below domains set aside for it (RFC 2606,
