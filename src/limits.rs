@@ -38,6 +38,9 @@ pub struct Limits {
     /// Multiplications of trained networks for one request, over all frames, as the textbook has them; 10,000,000,000,000, of
     /// which two cores with AVX2 get through some 150,000,000,000 a second.
     pub network_products: u64,
+    /// Threads that trained networks may work on for one request, that of the caller included, each with memory of its own for
+    /// a tile; 8, and never more than the machine has cores. The result is the same on any number.
+    pub network_threads: usize,
     /// Pixels of layers and tiles of an SVG that are held at a time while it is drawn, of 4 bytes each; 120,000,000.
     pub svg_layer_pixels: u64,
 }
@@ -60,6 +63,7 @@ impl Default for Limits {
             svg_depth: 256,
             svg_steps: 6_000_000_000,
             network_products: 10_000_000_000_000,
+            network_threads: 8,
             svg_layer_pixels: 120_000_000,
         }
     }

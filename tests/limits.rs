@@ -3,9 +3,19 @@
 
 mod pictures;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+};
 
-use lapidary::{Control, Engine, Error, Input, Limits, Stage, Stop};
+use lapidary::{
+    Control, Engine, Error, Format, Input, Limits, Result, Run, Stage, Stop, Unattended,
+    operation::{Model, Models, Raster, Shape},
+};
 use pictures::{FORMATS, file, photo, request};
 
 /// Notes whether decoding began.
@@ -83,5 +93,37 @@ fn what_meets_the_limits_passes() {
         let engine = Engine::new().with_limits(limits.clone());
         let input = Input { bytes: &bytes, name: None };
         assert!(engine.process(input, &request("{}"), &Decoding::default()).is_ok(), "{format}");
+    }
+}
+
+/// A network in many tiles that notes who calls it.
+#[derive(Debug, Default)]
+struct Callers(Mutex<BTreeSet<String>>);
+
+impl Model for Callers {
+    fn shape(&self) -> Shape {
+        Shape { scale: 2, margin: 0, multiple: 1, tile: 1, work: 1 }
+    }
+    fn run(&self, tile: Raster, _: Run<'_>) -> Result<Raster> {
+        self.0.lock().unwrap().insert(format!("{:?}", thread::current().id()));
+        let (width, height) = (2 * tile.width(), 2 * tile.height());
+        Raster::new(width, height, vec![0.5; (width * height * 3) as usize])
+    }
+}
+
+#[test]
+fn networks_work_on_no_more_threads_than_the_limit() {
+    let bytes = file(&photo(60, 40), Format::Png);
+    for network_threads in [0, 1] {
+        let mut limits = Limits::default();
+        limits.network_threads = network_threads;
+        let callers = Arc::new(Callers::default());
+        let mut models = Models::none();
+        models.upscale_clean = vec![callers.clone()];
+        let engine = Engine::new().with_limits(limits).with_models(models);
+        let request = request(r#"{"upscale": {"factor": 2, "model": "clean"}}"#);
+        engine.process(Input { bytes: &bytes, name: None }, &request, &Unattended).unwrap();
+        let own = format!("{:?}", thread::current().id());
+        assert_eq!(callers.0.lock().unwrap().iter().collect::<Vec<_>>(), [&own]);
     }
 }

@@ -1,4 +1,4 @@
-//! A picture in overlapping tiles, on up to eight cores.
+//! A picture in overlapping tiles, on several cores.
 
 use std::{
     num::NonZeroUsize,
@@ -15,9 +15,6 @@ use crate::{
     control::{Run, Stage},
     error::{Error, Result},
 };
-
-/// More cores than these do not work on one picture, so that memory is bounded.
-const WORKERS: usize = 8;
 
 /// Where results go: their left and top in the output, and the pixels.
 pub(in super::super) type Sink<'a> = dyn FnMut(u32, u32, &Raster) + Send + 'a;
@@ -47,7 +44,7 @@ pub(in super::super) fn through(
         }
         Ok(())
     };
-    let others = cores.min(WORKERS).min(tiles.len()).saturating_sub(1);
+    let others = cores.min(run.limits.network_threads).min(tiles.len()).saturating_sub(1);
     thread::scope(|scope| {
         // Where the system gives no more threads, there are fewer at work.
         let others: Vec<_> = (0..others).map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok()).collect();

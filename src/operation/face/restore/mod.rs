@@ -135,7 +135,8 @@ impl Classic {
 fn cleaned(seen: [Field; 3], model: Option<&dyn Model>, damage: &Damage, run: Run<'_>) -> Result<[Field; 3]> {
     let (luma, clean) = thread::scope(|scope| -> Result<_> {
         let luma = || denoise::luma(&seen[0], &damage.sizes(), damage.blocks > 0.0, run);
-        let beside = thread::Builder::new().spawn_scoped(scope, luma).ok();
+        let another = (run.limits.network_threads > 1).then(thread::Builder::new);
+        let beside = another.and_then(|thread| thread.spawn_scoped(scope, luma).ok());
         let clean = clean_chroma(&seen, model, run)?;
         let luma = beside.map_or_else(luma, |luma| luma.join().unwrap_or_else(|why| panic::resume_unwind(why)))?;
         Ok((luma, clean))
