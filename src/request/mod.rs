@@ -74,7 +74,7 @@ use self::{
     read::{Case, Fields, Object, Values},
     url::is_web_address,
 };
-use crate::error::Result;
+use crate::error::{Error, Result, Violation};
 
 /// What a client asks for. The default asks for what happens without any setting: smart lossy optimisation.
 ///
@@ -138,7 +138,17 @@ impl Request {
     /// [`Error::Json`](crate::Error::Json) if it is no JSON, [`Error::Request`](crate::Error::Request) with every
     /// violation (beyond 1,000 their number) if it is not allowed.
     pub fn from_json_for(way: Way, text: &[u8]) -> Result<Self> {
-        read::read(&Json::parse(text)?, |fields| Self::read_for(way, fields))
+        match Self::read_what_is_right(way, text)? {
+            (request, violations) if violations.is_empty() => Ok(request),
+            (_, violations) => Err(Error::Request { violations }),
+        }
+    }
+
+    /// [`from_json_for`](Self::from_json_for), and all that it finds wrong. What the violations do not name is as the client has
+    /// it, so that somebody else can say what is wrong with that.
+    pub(crate) fn read_what_is_right(way: Way, text: &[u8]) -> Result<(Self, Vec<Violation>)> {
+        let (request, violations) = read::read_what_is_right(&Json::parse(text)?, |fields| Self::read_for(way, fields));
+        Ok((request.unwrap_or_default(), violations))
     }
 
     /// Reads a JSON value for the engine.

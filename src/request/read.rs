@@ -29,16 +29,25 @@ pub(super) trait Object: Sized {
 /// # Errors
 /// [`Error::Request`] with every violation.
 pub(super) fn read<T>(json: &Json, read: impl FnOnce(&mut Fields<'_>) -> T) -> Result<T> {
+    match read_what_is_right(json, read) {
+        (Some(value), violations) if violations.is_empty() => Ok(value),
+        (_, violations) => Err(Error::Request { violations }),
+    }
+}
+
+/// Reads a whole document as far as it goes. What the violations name has been replaced by anything; there is nothing where
+/// the document is no object.
+pub(super) fn read_what_is_right<T>(
+    json: &Json,
+    read: impl FnOnce(&mut Fields<'_>) -> T,
+) -> (Option<T>, Vec<Violation>) {
     let mut findings = Findings::default();
     // Nothing is known of a document that is no object, so nothing of it is shown.
     let value = findings.open(String::new(), json, true, |fields| {
         fields.private = false;
         read(fields)
     });
-    match value {
-        Some(value) if findings.violations.is_empty() => Ok(value),
-        _ => Err(Error::Request { violations: findings.into_violations() }),
-    }
+    (value, findings.into_violations())
 }
 
 /// What was found wrong so far.

@@ -8,7 +8,7 @@ const ENOUGH: usize = 120;
 /// A known field's value.
 pub(super) fn shown_field(key: &str, json: &Json) -> String {
     match json.text() {
-        Some(text) if key == "url" => quoted(&Url::from(text).redacted()),
+        Some(text) if key == "url" => Url::from(text).shown(),
         _ => shown(json, is_private(key)),
     }
 }

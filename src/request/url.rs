@@ -5,7 +5,7 @@ use std::{
     net::{Ipv4Addr, Ipv6Addr},
 };
 
-use super::{Secret, json::Json};
+use super::{Secret, json::Json, show::quoted};
 
 /// The address of an image or a webhook. Any text can be put in; whether it is an address is asked when the request
 /// is validated. Prints without user, password, query and fragment, which may be secrets.
@@ -32,6 +32,11 @@ impl Url {
         let usual = if scheme == "https" { 443 } else { 80 };
         let port = port.and_then(|port| port.parse::<u16>().ok()).unwrap_or(usual);
         Some(format!("{scheme}://{}:{port}", one_spelling(host)))
+    }
+
+    /// What a violation shows of it: [redacted](Self::redacted), as JSON, and cut off where it is long.
+    pub(crate) fn shown(&self) -> String {
+        quoted(&self.redacted())
     }
 
     /// The text with user, password, query and fragment as `***`. Of a text that is no web address everything before

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     engine::Input,
+    error::Error,
     port::{
         self, BlobKey,
         ledger::{AccountId, JobId, Standing},
@@ -66,12 +67,15 @@ impl super::Inner {
         source: Option<Input<'_>>,
     ) -> Result<(), Problem> {
         self.check_open()?;
-        request.validate_for(if source.is_some() { Way::Upload } else { Way::Fetch })?;
+        let wrong = match request.validate_for(if source.is_some() { Way::Upload } else { Way::Fetch }) {
+            Err(Error::Request { violations }) => violations,
+            valid => valid.map(|()| Vec::new())?,
+        };
         let allowed = self.engine.limits().source_bytes;
         if source.is_some_and(|source| source.bytes.len() as u64 > allowed) {
             return Err(Problem::too_large("the file", allowed));
         }
-        self.check_doors(account, request).await?;
+        self.check(account, request, wrong).await?;
         let uploaded = match source {
             Some(Input { bytes, name }) => {
                 let mut writer = self.ports.blobs.create(BlobKey::Source(id)).await?;

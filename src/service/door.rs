@@ -152,8 +152,9 @@ impl Inner {
                 if !call.content_type.is_some_and(is_json) {
                     return Err(Problem::content_type("application/json"));
                 }
-                let request = Request::from_json_for(Way::Fetch, &self.in_time(self.json(body)).await?)?;
-                self.check_doors(account, &request).await?;
+                let text = self.in_time(self.json(body)).await?;
+                let (request, wrong) = Request::read_what_is_right(Way::Fetch, &text)?;
+                self.check(account, &request, wrong).await?;
                 self.accept(id, account, request, None, self.now()).await?;
                 Ok(Response::accepted(id))
             }

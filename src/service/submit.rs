@@ -10,7 +10,7 @@ use crate::{
         BlobKey, Failure,
         ledger::{AccountId, JobId, NewHook, NewJob, Refusal},
     },
-    request::{Destination, Provider, Request},
+    request::{Destination, Provider, Request, Store, Url, Webhook},
 };
 
 /// A source that is there: the length and the name of an upload.
@@ -28,7 +28,7 @@ impl Uploaded {
 }
 
 impl Inner {
-    /// Accepts a [checked](Self::check_doors) request whose source, if it was uploaded, is durable already. When this returns
+    /// Accepts a [checked](Self::check) request whose source, if it was uploaded, is durable already. When this returns
     /// the job is, too. The source of a refused one is deleted; where the ledger did not answer it stays, for the job may
     /// be there.
     pub(super) async fn accept(
@@ -63,37 +63,51 @@ impl Inner {
         })
     }
 
-    /// Refuses what the ports would refuse whatever happens, all of it at once.
-    pub(super) async fn check_doors(&self, account: AccountId, request: &Request) -> Result<(), Problem> {
-        let mut violations = Vec::new();
-        let refusal = |path: &str, value: Option<String>, checked: Result<(), Failure>| {
-            checked.err().map(|failure| Violation { path: path.into(), value, allowed: failure.message })
+    /// Refuses a request for all that is wrong with it at once: what was found so far, and what the ports would refuse of the
+    /// rest whatever happens.
+    pub(super) async fn check(
+        &self,
+        account: AccountId,
+        request: &Request,
+        mut violations: Vec<Violation>,
+    ) -> Result<(), Problem> {
+        let wrong: Vec<String> = violations.iter().map(|violation| violation.path.clone()).collect();
+        let is_right = |path: &str| {
+            let below =
+                |wrong: &String| wrong.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+            !wrong.iter().any(below)
         };
-        if let Some(url) = &request.url {
-            violations.extend(refusal("url", Some(format!("\"{url}\"")), self.ports.fetcher.check(url)));
+        let refusal = |path: &str, url: &Url, checked: Result<(), Failure>| {
+            let failure = checked.err()?;
+            Some(Violation { path: path.into(), value: Some(url.shown()), allowed: failure.message })
+        };
+        if let Some(url) = request.url.as_ref().filter(|_| is_right("url")) {
+            violations.extend(refusal("url", url, self.ports.fetcher.check(url)));
         }
-        if let Some(store) = &request.store {
-            match self.provider(account, &store.destination).await? {
-                Some(provider) => {
-                    let refused = self.ports.storage.check(provider, store).into_iter().map(|refused| Violation {
-                        path: if refused.path.is_empty() { "store".into() } else { format!("store.{}", refused.path) },
-                        value: store.shown(&refused.path),
-                        ..refused
-                    });
-                    violations.extend(refused);
-                }
-                None => violations.push(Violation {
-                    path: "store.id".into(),
-                    value: store.shown("id"),
-                    allowed: "must be the id of a connector of the account".into(),
-                }),
-            }
+        if let Some(store) = request.store.as_ref().filter(|_| is_right("store")) {
+            violations.extend(self.refused_of(account, store).await?);
         }
-        if let Some(webhook) = &request.webhook {
-            let value = Some(format!("\"{}\"", webhook.url));
-            violations.extend(refusal("webhook.url", value, self.ports.notifier.check(&webhook.url)));
+        if let Some(Webhook { url, .. }) = request.webhook.as_ref().filter(|_| is_right("webhook.url")) {
+            violations.extend(refusal("webhook.url", url, self.ports.notifier.check(url)));
         }
         if violations.is_empty() { Ok(()) } else { Err(Error::Request { violations }.into()) }
+    }
+
+    /// What is refused of a destination, with what may be shown of it.
+    async fn refused_of(&self, account: AccountId, store: &Store) -> Result<Vec<Violation>, Problem> {
+        let Some(provider) = self.provider(account, &store.destination).await? else {
+            return Ok(vec![Violation {
+                path: "store.id".into(),
+                value: store.shown("id"),
+                allowed: "must be the id of a connector of the account".into(),
+            }]);
+        };
+        let refused = self.ports.storage.check(provider, store).into_iter().map(|refused| Violation {
+            path: if refused.path.is_empty() { "store".into() } else { format!("store.{}", refused.path) },
+            value: store.shown(&refused.path),
+            ..refused
+        });
+        Ok(refused.collect())
     }
 
     /// The vendor of a destination; `None` for a connector that the account does not have.

@@ -14,7 +14,7 @@ use multer::{Field, Multipart};
 
 use super::{Incoming, Inner, response::Problem, submit::Uploaded};
 use crate::{
-    error::{Error, Violation},
+    error::Violation,
     port::{
         BlobKey,
         ledger::{AccountId, JobId},
@@ -66,10 +66,12 @@ impl Inner {
                 }
             }
         }
-        let request = Request::from_json_for(Way::Upload, data.as_deref().unwrap_or(b"{}"));
-        let Some((writer, uploaded)) = file else { return Err(without_file(request.err()).into()) };
-        let request = request?;
-        self.check_doors(account, &request).await?;
+        let (request, mut wrong) = Request::read_what_is_right(Way::Upload, data.as_deref().unwrap_or(b"{}"))?;
+        let Some((writer, uploaded)) = file else {
+            wrong.insert(0, Violation { path: "file".into(), value: None, allowed: "is required".into() });
+            return self.check(account, &request, wrong).await;
+        };
+        self.check(account, &request, wrong).await?;
         writer.finish().await?;
         self.accept(id, account, request, Some(uploaded), self.now()).await
     }
@@ -153,17 +155,6 @@ impl Stream for Paced {
         }
         next
     }
-}
-
-/// The file is missing, beside what else is wrong with the request.
-fn without_file(wrong: Option<Error>) -> Error {
-    let mut all = vec![Violation { path: "file".into(), value: None, allowed: "is required".into() }];
-    match wrong {
-        Some(Error::Request { violations }) => all.extend(violations),
-        Some(other) => return other,
-        None => {}
-    }
-    Error::Request { violations: all }
 }
 
 /// What is wrong with a multipart body, without echoing any of it.

@@ -117,6 +117,33 @@ async fn requests_that_are_wrong_are_refused_with_what_is_wrong() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_ports_refuse_is_told_beside_what_is_wrong_already() {
+    let host = Host::new().await;
+    host.fetcher.serve(&"https://example.com/a.png".into(), Served::Refused);
+    let store = r#"{"id":"none","bucket":"bucket","region":"r"}"#;
+    let body = format!(r#"{{"url":"https://example.com/a.png","resize":{{"width":0}},"store":{store}}}"#);
+    let all = "resize.width must be an integer from 1 to 16383, got 0; \
+        url https://example.com/a.png is not an address to fetch from, got \"https://example.com/a.png\"; \
+        store.id must be the id of a connector of the account, got \"none\"";
+    check(&host.fetch(&body).await, 422, all);
+    let all = "file is required; store.id must be the id";
+    check(&host.upload(&[(DATA, format!(r#"{{"store":{store}}}"#).as_bytes())]).await, 422, all);
+    let wrong = r#"{"id":"none","bucket":"bucket","region":"r","class":"cold"}"#;
+    let answer = host.upload(&[(DATA, format!(r#"{{"store":{wrong}}}"#).as_bytes())]).await;
+    assert!(!answer.message().contains("store.id"), "of a destination that is not read nobody else is asked");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_address_is_told_in_part() {
+    let ports = |ports: &mut Ports| ports.fetcher = Arc::new(Closed);
+    let host = Host::new().await.again(ports, Keyring::new([1; 32], [2; 32]));
+    let url = format!("https://example.com/{}", "a".repeat(10_000));
+    let answer = host.fetch(&format!(r#"{{"url":"{url}"}}"#)).await;
+    check(&answer, 422, "url must not be given");
+    assert!(answer.message().len() < 300, "{answer:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn uploads_that_are_wrong_are_refused_with_what_is_wrong() {
     let host = Host::new().await;
     let file = picture();
