@@ -123,7 +123,12 @@ impl Problem {
     }
 
     pub(super) fn no_credits(remaining: u64) -> Self {
-        Self::new(402, format!("the request costs more than the {remaining} credits that remain of the monthly quota"))
+        Self::new(
+            402,
+            format!(
+                "the request costs more than the {remaining} credits of the month that are neither used nor held for requests under way"
+            ),
+        )
     }
 
     pub(super) fn too_fast(seconds: u64) -> Self {

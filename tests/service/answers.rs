@@ -359,7 +359,7 @@ async fn credits_are_reserved_charged_and_given_back() {
     let good = host.upload_picture().await;
     let bad = host.upload(&[(FILE, b"no picture")]).await;
     check(&bad, 202, "");
-    check(&host.upload_picture().await, 402, "0 credits");
+    check(&host.upload_picture().await, 402, "0 credits of the month that are neither used nor held");
     host.work().await;
     check(&host.result(&good.id()).await, 200, "");
     check(&host.result(&bad.id()).await, 422, "format");
