@@ -38,7 +38,9 @@ impl Refusal<'_> {
             (_, "NoSuchBucket") | (404, _) => "there is no such bucket",
             (_, "InvalidAccessKeyId") => "the access key id is unknown",
             (_, "SignatureDoesNotMatch") => "the secret does not belong to the access key id",
-            (_, "AccessControlListNotSupported" | "InvalidBucketAclWithObjectOwnership") => "it takes no acl",
+            (_, "AccessControlListNotSupported" | "InvalidBucketAclWithObjectOwnership") => {
+                "it takes no acl but bucket-owner-full-control"
+            }
             (301, _) | (_, "PermanentRedirect" | "AuthorizationHeaderMalformed") => "it is in another region",
             (403, "AccessDenied" | "") => "the access key may not write objects and their acl",
             _ => return format!("the storage answered with status {}{}", self.status.as_u16(), in_brackets(code)),
@@ -96,7 +98,11 @@ mod tests {
             (403, "InvalidAccessKeyId", "the access key id is unknown (InvalidAccessKeyId)"),
             (403, "SignatureDoesNotMatch", "the secret does not belong to the access key id (SignatureDoesNotMatch)"),
             (403, "AccessDenied", "the access key may not write objects and their acl (AccessDenied)"),
-            (400, "AccessControlListNotSupported", "it takes no acl (AccessControlListNotSupported)"),
+            (
+                400,
+                "AccessControlListNotSupported",
+                "it takes no acl but bucket-owner-full-control (AccessControlListNotSupported)",
+            ),
             (400, "InvalidStorageClass", "the storage answered with status 400 (InvalidStorageClass)"),
             (301, "PermanentRedirect", "it is in another region (PermanentRedirect)"),
             (400, "<b>x</b>", "the storage answered with status 400"),
