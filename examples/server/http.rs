@@ -131,6 +131,7 @@ fn routes(front: Front) -> Router {
         .route("/openapi.json", get(document))
         .route("/docs", get(|| async { Html(include_str!("docs.html")) }))
         .fallback(answer)
+        .method_not_allowed_fallback(answer)
         .layer(axum::middleware::from_fn_with_state(front.clone(), only_https))
         .with_state(front)
 }
@@ -239,7 +240,31 @@ fn into_axum(answer: service::Response) -> Response {
 
 #[cfg(test)]
 mod tests {
+    use lapidary::{
+        Engine,
+        adapter::memory,
+        service::{Keyring, Settings},
+    };
+    use metrics_exporter_prometheus::PrometheusBuilder;
+
     use super::*;
+
+    #[tokio::test]
+    async fn what_no_route_takes_is_refused_as_the_interface_says() {
+        let public_url = "https://images.test".to_owned();
+        let keyring = Keyring::new([1; 32], [2; 32]);
+        let service = Service::new(memory::ports(), Engine::new(), keyring, Settings::new(&public_url));
+        let metrics = PrometheusBuilder::new().build_recorder().handle();
+        let routes = routes(Front { service, public_url, metrics, behind_proxy: false });
+        let peer = Peer { address: SocketAddr::from(([127, 0, 0, 1], 1)), encrypted: true };
+        for (method, path) in [("GET", "/nothing"), ("POST", "/health"), ("PUT", "/docs"), ("DELETE", "/metrics")] {
+            let request = Request::builder().method(method).uri(path).extension(ConnectInfo(peer));
+            let answer = routes.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+            assert_eq!(answer.status(), 404, "{method} {path}");
+            assert_eq!(answer.headers()["content-type"], "application/json", "{method} {path}");
+            assert!(answer.headers().contains_key("x-ratelimit-limit"), "{method} {path}");
+        }
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_body_that_does_not_come_and_that_nobody_reads_is_let_go() {
