@@ -13,6 +13,7 @@ The reference server: the image service of the crate `lapidary` under HTTPS.
 
 Usage: server [OPTIONS]                          serves
        server account create NAME [--plan PLAN] [--credits N]
+       server account change NAME [--plan PLAN] [--credits N]
        server account list
        server account disable NAME | enable NAME
        server key NAME                           makes an API key and prints it, once
@@ -38,6 +39,7 @@ Usage: server [OPTIONS]                          serves
                      not drawn where SVG is turned to pixels
   --s3-endpoint URL  endpoint of the storage provider `custom`
   --workers N        pictures worked on at a time [default: one a core]
+  --threads N        threads that networks work on for one picture [default: 8, no more than there are cores]
   --queue N          requests that may wait [default: 10000]
   --rate N           requests of a key in 15 minutes [default: 100000]
   --json             first line of standard output: {\"url\":..,\"key\":..,\"certificate\":..}
@@ -70,11 +72,12 @@ pub(crate) struct Options {
     pub(crate) fonts: Vec<PathBuf>,
     pub(crate) s3_endpoint: Option<String>,
     pub(crate) workers: Option<usize>,
+    pub(crate) threads: Option<usize>,
     pub(crate) queue: Option<u64>,
     pub(crate) rate: Option<u64>,
     pub(crate) json: bool,
-    pub(crate) plan: String,
-    pub(crate) credits: u64,
+    pub(crate) plan: Option<String>,
+    pub(crate) credits: Option<u64>,
 }
 
 impl Default for Options {
@@ -92,12 +95,20 @@ impl Default for Options {
             fonts: Vec::new(),
             s3_endpoint: None,
             workers: None,
+            threads: None,
             queue: None,
             rate: None,
             json: false,
-            plan: "standard".into(),
-            credits: 10_000,
+            plan: None,
+            credits: None,
         }
+    }
+}
+
+impl Options {
+    /// Plan and credits of a new account.
+    pub(crate) fn subscription(&self) -> (&str, u64) {
+        (self.plan.as_deref().unwrap_or("standard"), self.credits.unwrap_or(10_000))
     }
 }
 
@@ -126,11 +137,12 @@ pub(crate) fn read(arguments: impl IntoIterator<Item = String>) -> Result<(Comma
             "--font" => options.fonts.push(value()?.into()),
             "--s3-endpoint" => options.s3_endpoint = Some(value()?),
             "--workers" => options.workers = Some(number(&word, value()?)?),
+            "--threads" => options.threads = Some(number(&word, value()?)?),
             "--queue" => options.queue = Some(number(&word, value()?)?),
             "--rate" => options.rate = Some(number(&word, value()?)?),
             "--json" => options.json = true,
-            "--plan" => options.plan = value()?,
-            "--credits" => options.credits = number(&word, value()?)?,
+            "--plan" => options.plan = Some(value()?),
+            "--credits" => options.credits = Some(number(&word, value()?)?),
             _ if word.starts_with('-') => bail!("there is no option {word}"),
             _ => words.push(word),
         }

@@ -19,6 +19,7 @@ use super::arguments::Options;
 pub(crate) async fn administer(admin: Admin<'_>, words: &[String], options: &Options) -> Result<()> {
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["account", "create", name] => create(admin, name, options).await,
+        ["account", "change", name] => change(admin, name, options).await,
         ["account", "list"] => list(admin).await,
         ["account", "disable", name] => Ok(admin.set_disabled(id(admin, name).await?, true).await?),
         ["account", "enable", name] => Ok(admin.set_disabled(id(admin, name).await?, false).await?),
@@ -56,13 +57,21 @@ pub(crate) async fn administer(admin: Admin<'_>, words: &[String], options: &Opt
 }
 
 async fn create(admin: Admin<'_>, name: &str, options: &Options) -> Result<()> {
-    let opened = admin.open_account(name, &options.plan, options.credits).await?;
+    let (plan, credits) = options.subscription();
+    let opened = admin.open_account(name, plan, credits).await?;
     let key = admin.new_key(opened.account).await?;
     println!("account         {}", opened.account);
     println!("API key         {}", key.expose());
     println!("webhook secret  {}", opened.webhook_secret.expose());
     eprintln!("Key and secret are not shown again.");
     Ok(())
+}
+
+/// What is not given stays.
+async fn change(admin: Admin<'_>, name: &str, options: &Options) -> Result<()> {
+    let account = admin.account(id(admin, name).await?).await?;
+    let plan = options.plan.as_deref().unwrap_or(&account.plan);
+    Ok(admin.set_plan(account.id, plan, options.credits.unwrap_or(account.credits.total)).await?)
 }
 
 /// Every account, a page at a time.
@@ -133,4 +142,29 @@ async fn deliveries(admin: Admin<'_>, name: &str) -> Result<()> {
         println!("{} {state:<10} {}", delivery.job, notes.join(", "));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use lapidary::{
+        Engine,
+        adapter::memory,
+        service::{Keyring, Service, Settings},
+    };
+
+    use super::*;
+
+    #[tokio::test]
+    async fn of_plan_and_credits_what_is_not_given_stays() {
+        let keyring = Keyring::new([1; 32], [2; 32]);
+        let service = Service::new(memory::ports(), Engine::new(), keyring, Settings::new("https://images.test"));
+        let account = service.admin().open_account("demo", "gold", 5).await.unwrap().account;
+        let words = ["account", "change", "demo"].map(str::to_owned);
+        for (plan, credits, expected) in [(None, Some(7), ("gold", 7)), (Some("silver"), None, ("silver", 7))] {
+            let options = Options { plan: plan.map(str::to_owned), credits, ..Options::default() };
+            administer(service.admin(), &words, &options).await.unwrap();
+            let changed = service.admin().account(account).await.unwrap();
+            assert_eq!((changed.plan.as_str(), changed.credits.total), expected);
+        }
+    }
 }

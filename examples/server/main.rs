@@ -14,7 +14,7 @@ use std::{fs, net::SocketAddr, process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result};
 use lapidary::{
-    Engine,
+    Engine, Limits,
     adapter::{
         http::{Guard, Http, Options as HttpOptions},
         s3::{Endpoint, S3},
@@ -87,7 +87,9 @@ async fn serve(options: &Options) -> Result<()> {
     let public_url = options.public_url.clone().unwrap_or_else(|| format!("https://{address}"));
     let (certificate, key) = tls::files(options.certificate.as_ref(), &data)?;
     let acceptor = tls::acceptor(&certificate, &key)?;
-    let engine = Engine::new().with_fonts(fonts::read(&options.fonts)?);
+    let mut limits = Limits::default();
+    limits.network_threads = options.threads.unwrap_or(limits.network_threads);
+    let engine = Engine::new().with_limits(limits).with_fonts(fonts::read(&options.fonts)?);
     let service = data.service(engine, settings(options, public_url.clone()), world(options, Some(&public_url))?)?;
     let first_key = first_account(&service, &data, options).await?;
     let certificate = fs::canonicalize(certificate)?;
@@ -112,7 +114,8 @@ async fn first_account(service: &Service, data: &Data, options: &Options) -> Res
     let path = data.path("first-key");
     let admin = service.admin();
     if admin.accounts("", 1).await?.is_empty() {
-        let opened = admin.open_account("default", &options.plan, options.credits).await?;
+        let (plan, credits) = options.subscription();
+        let opened = admin.open_account("default", plan, credits).await?;
         let key = admin.new_key(opened.account).await?;
         write_private(&path, key.expose().as_bytes())?;
         write_private(&data.path("first-webhook-secret"), opened.webhook_secret.expose().as_bytes())?;
