@@ -14,7 +14,11 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::request::Request;
+    use crate::{
+        clock::Timestamp,
+        request::Request,
+        service::webhook::{SigningSecret, sign},
+    };
 
     #[test]
     fn every_field_of_a_request_is_described_and_every_reference_leads_somewhere() {
@@ -44,6 +48,16 @@ mod tests {
         }
         let uploads = names(&paths["/1.0/upload"]["post"]["requestBody"]["content"]);
         assert!(uploads.iter().eq(["multipart/form-data", "multipart/mixed"]), "{uploads:?}");
+    }
+
+    #[test]
+    fn the_notification_is_described_with_the_headers_that_sign_it() {
+        let document: Value = serde_json::from_str(&openapi("https://example.com")).unwrap();
+        let described = document["webhooks"]["finished"]["post"]["parameters"].as_array().unwrap();
+        let signed = sign(&[SigningSecret::generate()], "id", Timestamp::default(), b"");
+        let mut described: Vec<_> = described.iter().map(|header| header["name"].as_str().unwrap()).collect();
+        described.sort_unstable();
+        assert!(signed.iter().map(|(name, _)| *name).eq(described));
     }
 
     #[test]
