@@ -62,6 +62,8 @@ pub use output::{Encoding, MetadataKind, Output, OutputFormat};
 pub use resize::{Gravity, LONGEST_SIDE_PX, NotAColour, Resize, ResizeMode, Rgba};
 pub use secret::Secret;
 pub use store::{Acl, Destination, ObjectHeader, Provider, StorageClass, Store};
+#[cfg(feature = "service")]
+pub(crate) use store::{TEXT, is_text};
 pub use upscale::{Upscale, UpscaleModel};
 pub use url::Url;
 #[cfg(feature = "http")]

@@ -263,9 +263,7 @@ impl Object for Store {
 }
 
 fn read_destination(fields: &mut Fields<'_>) -> Destination {
-    const TEXT: &str = "must be a string without control characters, and not empty";
     const INLINE: [&str; 3] = ["provider", "key", "secret"];
-    let is_text = |text: &str| !text.is_empty() && !text.chars().any(char::is_control);
     let id = fields.text("id", TEXT, is_text);
     let provider = fields.choice("provider");
     let key = fields.text("key", TEXT, is_text).unwrap_or_default();
@@ -281,6 +279,14 @@ fn read_destination(fields: &mut Fields<'_>) -> Destination {
         (None, Some(provider)) => Destination::Inline { provider, key: key.into(), secret: secret.into() },
         _ => Destination::Connector { id: id.unwrap_or_default().into() },
     }
+}
+
+/// What ids of connectors, access keys and their secrets must be.
+pub(crate) const TEXT: &str = "must be a string without control characters, and not empty";
+
+/// Whether it is [that](TEXT).
+pub(crate) fn is_text(text: &str) -> bool {
+    !text.is_empty() && !text.chars().any(char::is_control)
 }
 
 fn refuse_excess(fields: &mut Fields<'_>) {

@@ -16,7 +16,7 @@ use crate::{
         Credentials, Failure, Result,
         ledger::{Account, AccountId, ConnectorView, Delivery, JobId, KeyView, NewAccount, SealedSecrets},
     },
-    request::Secret,
+    request::{Secret, TEXT, is_text},
 };
 
 /// A host's side of a service. What is shown once is kept as a hash or sealed, and cannot be shown again.
@@ -43,8 +43,11 @@ impl Admin<'_> {
     /// Opens an account with a monthly quota of credits.
     ///
     /// # Errors
-    /// Lasting if the name is taken.
+    /// Lasting if the name is taken, or empty: lists begin behind that.
     pub async fn open_account(&self, name: &str, plan: &str, credits: u64) -> Result<Opened> {
+        if name.is_empty() {
+            return Err(Failure::lasting("an account must have a name"));
+        }
         let now = self.0.now();
         let account = AccountId(fresh_id(now).0);
         let webhook_secret = SigningSecret::generate();
@@ -128,8 +131,12 @@ impl Admin<'_> {
     /// Saves a connector, in place of any other of its id.
     ///
     /// # Errors
-    /// As of [`account`](Self::account).
+    /// As of [`account`](Self::account), and where id, key or secret are none that a request could have.
     pub async fn put_connector(&self, account: AccountId, id: &str, credentials: &Credentials) -> Result<()> {
+        let texts = [("id", id), ("key", credentials.key.expose()), ("secret", credentials.secret.expose())];
+        if let Some((what, _)) = texts.iter().find(|(_, text)| !is_text(text)) {
+            return Err(Failure::lasting(format!("the connector's {what} {TEXT}")));
+        }
         let sealed = self.0.keyring.seal(&credentials_to_bytes(credentials), &connector_place(account, id));
         found(self.0.ports.ledger.put_connector(account, id, None, &sealed, self.0.now()).await?, account)
     }
