@@ -29,7 +29,8 @@ pub struct Settings {
     /// Pictures worked on at a time; one for each core of the machine.
     pub workers: usize,
     /// Jobs in hand at a time, those that fetch or store included; `None` for four for each worker. Each may hold a source
-    /// of [`Limits::source_bytes`](crate::Limits::source_bytes) in memory.
+    /// of [`Limits::source_bytes`](crate::Limits::source_bytes) in memory. Of four and more, no account has more than three
+    /// quarters, so that one whose sources hang keeps no others waiting.
     pub in_hand: Option<usize>,
     /// How much may wait: 10,000 requests, and 10 GiB of uploaded sources.
     pub capacity: Capacity,

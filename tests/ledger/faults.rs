@@ -112,7 +112,7 @@ fn a_damaged_page_is_said_and_nothing_is_taken_for_done() {
         };
         damaged(ledger.job(account(0), id(0)).await.expect_err("it cannot be read"));
         damaged(accept(&ledger, 1_000).await.expect_err("it cannot be stored"));
-        damaged(ledger.claim(1, std::time::Duration::ZERO, NOW).await.expect_err("none can be leased"));
+        damaged(ledger.claim(1, None, std::time::Duration::ZERO, NOW).await.expect_err("none can be leased"));
     });
 }
 

@@ -72,5 +72,5 @@ pub async fn complete(ledger: &impl Jobs, job: JobId, fence: Fence) -> Held {
 }
 
 pub async fn claim(ledger: &impl Jobs, max: usize, now: Timestamp) -> Vec<JobLease> {
-    ledger.claim(max, LEASE, now).await.expect("jobs are leased")
+    ledger.claim(max, None, LEASE, now).await.expect("jobs are leased")
 }

@@ -8,7 +8,7 @@ use lapidary::{
     adapter::memory::{MemoryBlobs, Served},
     port::{
         Accounts, BlobKey, BlobWriter, Blobs, Credentials, Face, Fetch, Fetched, Fetcher, Jobs, OpenBlob, Result,
-        ledger::{Held, JobId, Outcome},
+        ledger::{Held, JobId, Outcome, Standing},
     },
     request::{Provider, Url},
     service::{Call, Keyring, Service, Settings},
@@ -27,7 +27,7 @@ async fn credits(host: &Host) -> (u64, u64) {
 async fn a_job_whose_worker_died_is_taken_up_when_its_lease_has_run_out() {
     let host = Host::new().await;
     let id = host.upload_picture().await.id();
-    assert_eq!(host.ledger.claim(1, LEASE, host.clock.now()).await.unwrap().len(), 1, "by a worker that dies");
+    assert_eq!(host.ledger.claim(1, None, LEASE, host.clock.now()).await.unwrap().len(), 1, "by a worker that dies");
     assert_eq!(host.result(&id).await.status, 202);
     host.clock.advance(LEASE);
     host.work().await;
@@ -39,7 +39,7 @@ async fn a_job_that_no_worker_survives_is_given_up() {
     let host = Host::new().await;
     let id = host.upload_picture().await.id();
     for _ in 0..5 {
-        assert_eq!(host.ledger.claim(1, LEASE, host.clock.now()).await.unwrap().len(), 1);
+        assert_eq!(host.ledger.claim(1, None, LEASE, host.clock.now()).await.unwrap().len(), 1);
         host.clock.advance(LEASE);
     }
     host.work().await;
@@ -55,7 +55,7 @@ async fn jobs_that_were_in_hand_when_a_worker_died_are_begun_one_at_a_time() {
     for _ in 0..3 {
         assert_eq!(host.fetch(r#"{"url":"https://example.com/a.png"}"#).await.status, 202);
     }
-    assert_eq!(host.ledger.claim(3, LEASE, host.clock.now()).await.unwrap().len(), 3, "by a worker that dies");
+    assert_eq!(host.ledger.claim(3, None, LEASE, host.clock.now()).await.unwrap().len(), 3, "by a worker that dies");
     host.clock.advance(LEASE);
     let host = host.again(|ports| ports.fetcher = Arc::new(Silent), Keyring::new([1; 32], [2; 32]));
     let running = host.service.start();
@@ -68,7 +68,7 @@ async fn jobs_that_were_in_hand_when_a_worker_died_are_begun_one_at_a_time() {
     // It dies, too.
     drop(running);
     host.clock.advance(LEASE);
-    let leases = host.ledger.claim(3, LEASE, host.clock.now()).await.unwrap();
+    let leases = host.ledger.claim(3, None, LEASE, host.clock.now()).await.unwrap();
     let mut attempts: Vec<u32> = leases.iter().map(|lease| lease.attempt).collect();
     attempts.sort_unstable();
     assert_eq!(attempts, [2, 2, 3], "of one that had begun");
@@ -110,7 +110,7 @@ async fn a_job_that_was_handed_back_often_keeps_its_retries() {
     host.fetcher.serve(&url, Served::Down);
     let id = host.fetch(r#"{"url":"https://example.com/a.png"}"#).await.id();
     for _ in 0..10 {
-        let [lease] = host.ledger.claim(1, LEASE, host.clock.now()).await.unwrap().try_into().unwrap();
+        let [lease] = host.ledger.claim(1, None, LEASE, host.clock.now()).await.unwrap().try_into().unwrap();
         let again = Outcome::Again { at: host.clock.now(), counts: false };
         assert_eq!(host.ledger.settle(lease.id, lease.fence, again, host.clock.now()).await.unwrap(), Held::Yes);
     }
@@ -242,7 +242,7 @@ async fn what_a_dead_process_left_behind_is_swept_and_what_waits_is_not() {
     writer.finish().await.unwrap();
     host.clock.advance(Duration::from_secs(3601));
     // Another worker has the one that waits, so that only the sweep works here.
-    assert_eq!(host.ledger.claim(1, Duration::from_secs(86_400), host.clock.now()).await.unwrap().len(), 1);
+    assert_eq!(host.ledger.claim(1, None, Duration::from_secs(86_400), host.clock.now()).await.unwrap().len(), 1);
     let running = host.service.start();
     tokio::time::sleep(Duration::from_secs(31)).await;
     assert_eq!(host.blobs().await, 1);
@@ -313,6 +313,45 @@ impl Fetcher for Silent {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_account_whose_sources_hang_keeps_no_others_waiting() {
+    let host = Host::with(|_| {}, 100).await;
+    let host = host.again(|ports| ports.fetcher = Arc::new(Silent), Keyring::new([1; 32], [2; 32]));
+    for _ in 0..100 {
+        assert_eq!(host.fetch(r#"{"url":"https://example.com/a.png"}"#).await.status, 202);
+    }
+    let running = host.service.start();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let other = host.service.admin().open_account("other", "gold", 100).await.unwrap().account;
+    let (picture, request) = (picture(), lapidary::Request::new());
+    let mut standing = Standing::Accepted;
+    for _ in 0..10 {
+        let source = lapidary::Input { bytes: &picture, name: None };
+        let id = host.service.submit(other, &request, Some(source)).await.unwrap();
+        for _ in 0..1_000 {
+            standing = host.service.standing(other, id).await.unwrap().unwrap();
+            if matches!(standing, Standing::Settled { .. }) {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+    assert!(matches!(standing, Standing::Settled { status: 200, .. }), "{standing:?}");
+    drop(running);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_account_alone_has_all_its_jobs_done_however_few_hands_there_are() {
+    for in_hand in 1..=9 {
+        let host = Host::with(|settings| settings.in_hand = Some(in_hand), 100).await;
+        for _ in 0..20 {
+            host.upload_picture().await;
+        }
+        host.work().await;
+        assert_eq!(credits(&host).await, (20, 0), "{in_hand}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn at_shutdown_what_does_not_finish_is_handed_back_without_counting() {
     let host = Host::new().await;
     let ports = lapidary::port::Ports {
@@ -337,7 +376,7 @@ async fn at_shutdown_what_does_not_finish_is_handed_back_without_counting() {
     }
     running.shut_down(Duration::from_secs(1)).await;
     assert_eq!(stuck.health().await.waiting, 1);
-    let [lease] = host.ledger.claim(1, LEASE, host.clock.now()).await.unwrap().try_into().unwrap();
+    let [lease] = host.ledger.claim(1, None, LEASE, host.clock.now()).await.unwrap().try_into().unwrap();
     assert_eq!((lease.id.to_string(), lease.attempt), (id, 1));
 }
 
@@ -349,7 +388,7 @@ async fn secrets_are_sealed_wiped_and_never_printed() {
         "webhook":{"url":"https://u:canary6@example.org/h?canary7"}}"#;
     let answer = host.fetch(body).await;
     assert_eq!(answer.status, 202, "{answer:?}");
-    let [lease] = host.ledger.claim(1, LEASE, host.clock.now()).await.unwrap().try_into().unwrap();
+    let [lease] = host.ledger.claim(1, None, LEASE, host.clock.now()).await.unwrap().try_into().unwrap();
     let contains = |bytes: &[u8]| bytes.windows(6).any(|window| window == b"canary");
     assert!(!contains(&lease.sealed));
     assert!(!format!("{:?} {lease:?} {:?}", host.service, host.ledger).contains("canary"));

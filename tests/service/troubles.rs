@@ -64,7 +64,7 @@ macro_rules! handed_on {
 
 handed_on!(Jobs {
     accept(job: NewJob, capacity: Capacity, now: Timestamp) -> Result<Result<Accepted, Refusal>>;
-    claim(max: usize, lease: Duration, now: Timestamp) -> Result<Vec<JobLease>>;
+    claim(max: usize, but: Option<AccountId>, lease: Duration, now: Timestamp) -> Result<Vec<JobLease>>;
     prolong(held: &[(JobId, Fence)], lease: Duration, now: Timestamp) -> Result<Vec<Held>>;
     settle(job: JobId, fence: Fence, outcome: Outcome, now: Timestamp) -> Result<Held>;
     job(account: AccountId, job: JobId) -> Result<Option<JobView>>;

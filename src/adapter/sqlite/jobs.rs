@@ -29,7 +29,8 @@ const INSERT: &str = "INSERT INTO job (id, account, accepted, cost, month, sourc
 const INSERT_HOOK: &str = "INSERT INTO hook (job, account, lane, delay, sealed) VALUES (?1, ?2, ?3, ?4, ?5)";
 const DEFERRED: &str = "UPDATE job INDEXED BY job_deferred SET state = 0 WHERE state = 1 AND due <= ?1";
 const LEASED: &str = "UPDATE job INDEXED BY job_leased SET state = 0 WHERE state = 2 AND (due <= ?1 OR since > ?2)";
-const ACCOUNT: &str = "SELECT id FROM account INDEXED BY account_turn WHERE ready > 0 ORDER BY turn LIMIT 1";
+const ACCOUNT: &str = "SELECT id FROM account INDEXED BY account_turn WHERE ready > 0 AND id IS NOT ?1
+    ORDER BY turn LIMIT 1";
 const LEASE: &str = "UPDATE job SET state = 2, due = ?2, since = ?3, fence = fence + 1, attempts = attempts + 1
     WHERE number = (
         SELECT number FROM job INDEXED BY job_ready WHERE state = 0 AND account = ?1 ORDER BY number LIMIT 1
@@ -145,8 +146,14 @@ fn wake(connection: &Connection, now: Timestamp) -> rusqlite::Result<()> {
 }
 
 /// Leases the next job that is ready.
-fn claim(connection: &Connection, lease: Duration, now: Timestamp) -> rusqlite::Result<Option<JobLease>> {
-    let first = connection.prepare_cached(ACCOUNT)?.query_row([], |row| id(row, 0)).optional()?;
+fn claim(
+    connection: &Connection,
+    but: Option<AccountId>,
+    lease: Duration,
+    now: Timestamp,
+) -> rusqlite::Result<Option<JobLease>> {
+    let but = but.map(|account| Id(account.0));
+    let first = connection.prepare_cached(ACCOUNT)?.query_row([but], |row| id(row, 0)).optional()?;
     let Some(account) = first else { return Ok(None) };
     let row = |row: &Row<'_>| {
         Ok(JobLease {
@@ -303,10 +310,16 @@ impl Jobs for SqliteLedger {
         self.writer.run(move |connection| accept(connection, job, capacity, now)).await
     }
 
-    async fn claim(&self, max: usize, lease: Duration, now: Timestamp) -> Result<Vec<JobLease>> {
+    async fn claim(
+        &self,
+        max: usize,
+        but: Option<AccountId>,
+        lease: Duration,
+        now: Timestamp,
+    ) -> Result<Vec<JobLease>> {
         let claims = move |connection: &Connection| {
             wake(connection, now)?;
-            std::iter::from_fn(|| claim(connection, lease, now).transpose()).take(max).collect()
+            std::iter::from_fn(|| claim(connection, but, lease, now).transpose()).take(max).collect()
         };
         self.writer.run(claims).await
     }

@@ -239,7 +239,7 @@ fn a_ledger_of_the_first_schema_opens_and_its_jobs_have_not_failed() {
         drop(old);
         for _ in 0..2 {
             let ledger = SqliteLedger::open(&path).unwrap();
-            let [lease] = ledger.claim(9, LEASE, NOW).await.unwrap().try_into().unwrap();
+            let [lease] = ledger.claim(9, None, LEASE, NOW).await.unwrap().try_into().unwrap();
             assert_eq!((lease.id, lease.attempt, lease.failures), (JobId(id), 2, 0));
             let again = Outcome::Again { at: NOW, counts: false };
             assert_eq!(ledger.settle(lease.id, lease.fence, again, NOW).await.unwrap(), Held::Yes);

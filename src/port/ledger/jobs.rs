@@ -202,9 +202,10 @@ pub trait Jobs: std::fmt::Debug + Send + Sync {
 
     /// Leases up to `max` jobs until `now + lease`: ones that wait and are due, and ones whose lease ran out. Accounts take
     /// turns, so that many jobs of one do not delay the first of another: next is the account that was leased a job the
-    /// longest ago, with the first accepted of its due jobs. No job is leased to two holders at a time. What an earlier
-    /// call found due may stay due, whatever the clock does.
-    async fn claim(&self, max: usize, lease: Duration, now: Timestamp) -> Result<Vec<JobLease>>;
+    /// longest ago, with the first accepted of its due jobs; the jobs of `but` wait. No job is leased to two holders at a
+    /// time. What an earlier call found due may stay due, whatever the clock does.
+    async fn claim(&self, max: usize, but: Option<AccountId>, lease: Duration, now: Timestamp)
+    -> Result<Vec<JobLease>>;
 
     /// Prolongs leases until `now + lease`; answers in the order of `held`.
     async fn prolong(&self, held: &[(JobId, Fence)], lease: Duration, now: Timestamp) -> Result<Vec<Held>>;

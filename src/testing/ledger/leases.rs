@@ -12,6 +12,7 @@ pub(super) const FACTS: &[Fact<dyn Ledger>] = facts![
     an_account_is_served_in_the_order_of_acceptance,
     accounts_take_turns,
     many_jobs_of_one_do_not_delay_another,
+    the_jobs_of_an_account_that_is_left_out_wait,
     a_lease_that_ran_out_goes_to_another,
     a_lease_that_ran_out_is_held_until_it_goes_to_another,
     prolonging_keeps_a_lease,
@@ -30,7 +31,7 @@ async fn a_lease_holds_what_was_accepted(ledger: Arc<dyn Ledger>) -> Result<()> 
     assert_eq!(lease_all(&*ledger, NOW).await?, []);
     let job = NewJob { source_bytes: Some(1234), ..new_job(1, 1) };
     accept(&*ledger, job.clone()).await?.expect("it is within the quota");
-    let leased = ledger.claim(1, LEASE, NOW + seconds(5)).await?;
+    let leased = ledger.claim(1, None, LEASE, NOW + seconds(5)).await?;
     let fence = leased[0].fence;
     let whole = JobLease {
         id: job.id,
@@ -59,7 +60,7 @@ async fn no_more_are_leased_than_asked_for(ledger: Arc<dyn Ledger>) -> Result<()
     open(&*ledger, 1).await?;
     accept_all(&*ledger, 1, 1..=5).await?;
     for (max, got) in [(0, 0), (2, 2), (10, 3), (10, 0)] {
-        assert_eq!(ledger.claim(max, LEASE, NOW).await?.len(), got);
+        assert_eq!(ledger.claim(max, None, LEASE, NOW).await?.len(), got);
     }
     Ok(())
 }
@@ -96,11 +97,25 @@ async fn accounts_take_turns(ledger: Arc<dyn Ledger>) -> Result<()> {
 async fn many_jobs_of_one_do_not_delay_another(ledger: Arc<dyn Ledger>) -> Result<()> {
     open(&*ledger, 2).await?;
     accept_all(&*ledger, 1, 1..=50).await?;
-    assert_eq!(ledger.claim(10, LEASE, NOW).await?.len(), 10);
+    assert_eq!(ledger.claim(10, None, LEASE, NOW).await?.len(), 10);
     accept_all(&*ledger, 2, [100, 101]).await?;
     assert_eq!(lease(&*ledger, NOW).await?.id, job_id(100));
     assert_eq!(lease(&*ledger, NOW).await?.id, job_id(11));
     assert_eq!(lease(&*ledger, NOW).await?.id, job_id(101));
+    Ok(())
+}
+
+async fn the_jobs_of_an_account_that_is_left_out_wait(ledger: Arc<dyn Ledger>) -> Result<()> {
+    open(&*ledger, 3).await?;
+    accept_all(&*ledger, 1, [1, 2]).await?;
+    accept_all(&*ledger, 2, [3]).await?;
+    let left_out = async |account, now| -> Result<Vec<JobId>> {
+        let leases = ledger.claim(10, Some(account_id(account)), LEASE, now).await?;
+        Ok(leases.into_iter().map(|lease| lease.id).collect())
+    };
+    assert_eq!(left_out(1, NOW).await?, [job_id(3)]);
+    assert_eq!(left_out(1, NOW + LEASE).await?, [job_id(3)], "also where leases have run out");
+    assert_eq!(left_out(3, NOW).await?, [1, 2].map(job_id), "it has none");
     Ok(())
 }
 
@@ -127,7 +142,7 @@ async fn a_lease_that_ran_out_is_held_until_it_goes_to_another(ledger: Arc<dyn L
     accept_all(&*ledger, 1, [1, 2]).await?;
     let (first, second) = (lease(&*ledger, NOW).await?, lease(&*ledger, NOW).await?);
     let later = NOW + LEASE + LEASE;
-    assert_eq!(ledger.claim(0, LEASE, later).await?, []);
+    assert_eq!(ledger.claim(0, None, LEASE, later).await?, []);
     assert_eq!(ledger.prolong(&[(first.id, first.fence)], LEASE, later).await?, [Held::Yes]);
     assert_eq!(ledger.settle(second.id, second.fence, completed(), later).await?, Held::Yes);
     assert_eq!(lease_all(&*ledger, later).await?, []);
@@ -153,7 +168,7 @@ async fn prolonging_keeps_a_lease(ledger: Arc<dyn Ledger>) -> Result<()> {
 async fn prolonging_answers_in_order(ledger: Arc<dyn Ledger>) -> Result<()> {
     open(&*ledger, 1).await?;
     accept_all(&*ledger, 1, 1..=3).await?;
-    let leases = ledger.claim(3, LEASE, NOW).await?;
+    let leases = ledger.claim(3, None, LEASE, NOW).await?;
     ledger.settle(leases[1].id, leases[1].fence, completed(), NOW).await?;
     let mut held: Vec<(JobId, Fence)> = leases.iter().map(|lease| (lease.id, lease.fence)).collect();
     held.push((job_id(9), Fence(1)));

@@ -117,13 +117,13 @@ async fn accept_all(ledger: &dyn Ledger, account: u64, numbers: impl IntoIterato
 
 /// Leases the one job that can be.
 async fn lease(ledger: &dyn Ledger, now: Timestamp) -> Result<JobLease> {
-    let mut leases = ledger.claim(1, LEASE, now).await?;
+    let mut leases = ledger.claim(1, None, LEASE, now).await?;
     Ok(leases.pop().expect("a job can be leased"))
 }
 
 /// Ids of all the jobs that can be leased.
 async fn lease_all(ledger: &dyn Ledger, now: Timestamp) -> Result<Vec<JobId>> {
-    Ok(ledger.claim(1_000, LEASE, now).await?.into_iter().map(|lease| lease.id).collect())
+    Ok(ledger.claim(1_000, None, LEASE, now).await?.into_iter().map(|lease| lease.id).collect())
 }
 
 /// Accepts a job, leases it and settles it.

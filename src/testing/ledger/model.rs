@@ -180,7 +180,7 @@ impl Model {
     }
 
     /// Checks that these leases may be given, and gives them.
-    pub(super) fn claim(&mut self, leases: &[JobLease], max: usize, now: Timestamp) {
+    pub(super) fn claim(&mut self, leases: &[JobLease], max: usize, but: Option<AccountId>, now: Timestamp) {
         for job in self.jobs.iter_mut().filter(|job| job.is_due(now)) {
             job.lease.found_free = true;
         }
@@ -189,7 +189,9 @@ impl Model {
                 self.jobs.iter().enumerate().find(|(_, job)| job.new.id == lease.id).expect("the job is known");
             assert!(job.end.is_none() && (job.is_due(now) || job.lease.found_free), "{} is not free", lease.id);
             let turn = self.accounts[&job.new.account].turn;
-            let due = || self.jobs.iter().enumerate().filter(|(_, job)| job.is_due(now));
+            assert_ne!(Some(lease.account), but);
+            let is_next = |(_, job): &(usize, &Job)| job.is_due(now) && Some(job.new.account) != but;
+            let due = || self.jobs.iter().enumerate().filter(is_next);
             let earlier = due().find(|(other, job)| *other < at && job.new.account == lease.account);
             assert!(earlier.is_none(), "{} was accepted earlier than {}", earlier.expect("it is").1.new.id, lease.id);
             let before = due().find(|(_, job)| self.accounts[&job.new.account].turn < turn);
@@ -212,7 +214,7 @@ impl Model {
             self.accounts.get_mut(&lease.account).expect("the account is known").turn = self.turns;
         }
         assert!(leases.len() <= max);
-        let left = self.jobs.iter().find(|job| job.is_due(now));
+        let left = self.jobs.iter().find(|job| job.is_due(now) && Some(job.new.account) != but);
         assert!(leases.len() == max || left.is_none(), "{} was left", left.expect("it is").new.id);
     }
 

@@ -163,8 +163,9 @@ impl Walk {
 
     async fn claim(&mut self) -> Result<()> {
         let max = self.random.below(6) as usize;
-        let leases = self.ledger.claim(max, LEASE, self.now).await?;
-        self.model.claim(&leases, max, self.now);
+        let but = self.random.one_in(4).then(|| account_id(1 + self.random.below(ACCOUNTS)));
+        let leases = self.ledger.claim(max, but, LEASE, self.now).await?;
+        self.model.claim(&leases, max, but, self.now);
         Ok(())
     }
 

@@ -94,8 +94,8 @@ impl State {
         Ok(account.month)
     }
 
-    fn claim(&mut self, lease: Duration, now: Timestamp) -> Option<JobLease> {
-        let due = self.jobs.iter().filter(|(_, job)| job.is_due(now));
+    fn claim(&mut self, but: Option<AccountId>, lease: Duration, now: Timestamp) -> Option<JobLease> {
+        let due = self.jobs.iter().filter(|(_, job)| job.is_due(now) && Some(job.account) != but);
         let next = due.min_by_key(|(_, job)| (self.accounts.get(&job.account).map(|row| row.turn), job.number));
         let id = *next?.0;
         let job = self.jobs.get_mut(&id)?;
@@ -136,9 +136,15 @@ impl Jobs for MemoryLedger {
         Ok(Ok(Accepted::Now))
     }
 
-    async fn claim(&self, max: usize, lease: Duration, now: Timestamp) -> Result<Vec<JobLease>> {
+    async fn claim(
+        &self,
+        max: usize,
+        but: Option<AccountId>,
+        lease: Duration,
+        now: Timestamp,
+    ) -> Result<Vec<JobLease>> {
         let mut state = self.state();
-        Ok(std::iter::from_fn(|| state.claim(lease, now)).take(max).collect())
+        Ok(std::iter::from_fn(|| state.claim(but, lease, now)).take(max).collect())
     }
 
     async fn prolong(&self, held: &[(JobId, Fence)], lease: Duration, now: Timestamp) -> Result<Vec<Held>> {
