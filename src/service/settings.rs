@@ -32,7 +32,8 @@ pub struct Settings {
     /// of [`Limits::source_bytes`](crate::Limits::source_bytes) in memory. Of four and more, no account has more than three
     /// quarters, so that one whose sources hang keeps no others waiting.
     pub in_hand: Option<usize>,
-    /// How much may wait: 10,000 requests, and 10 GiB of uploaded sources.
+    /// How much may wait: 10,000 requests, and 10 GiB of uploaded sources; a quarter more for accounts that have little of
+    /// it, so that one which fills the queue keeps no others out.
     pub capacity: Capacity,
     /// Uploads received at a time; 256.
     pub uploads: usize,

@@ -8,7 +8,7 @@ use std::sync::{
 use async_trait::async_trait;
 use futures_util::stream;
 use lapidary::{
-    Clock, Violation,
+    Clock, Input, Request, Violation,
     adapter::{Closed, memory::Served},
     port::{Accounts, Object, Ports, Result, Storage},
     request::{Provider, Store},
@@ -380,6 +380,20 @@ async fn a_full_queue_and_a_closing_service_ask_to_come_back() {
     host.work().await;
     let closed = host.upload_picture().await;
     check(&closed, 503, "shutting down");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_account_that_fills_the_queue_keeps_no_other_out() {
+    let host = Host::with(|settings| settings.capacity.jobs = 8, 100).await;
+    for _ in 0..8 {
+        check(&host.upload_picture().await, 202, "");
+    }
+    check(&host.upload_picture().await, 503, "queue is full");
+    let other = host.service.admin().open_account("other", "gold", 100).await.unwrap().account;
+    let (picture, request) = (picture(), Request::new());
+    let source = Some(Input { bytes: &picture, name: None });
+    host.service.submit(other, &request, source).await.unwrap();
+    assert_eq!(host.service.submit(other, &request, source).await.unwrap_err().status, 503, "nor does that one");
 }
 
 #[tokio::test(start_paused = true)]

@@ -16,7 +16,7 @@ use crate::{
         BlobKey, Jobs, Result,
         ledger::{
             Accepted, AccountId, Capacity, Fence, Held, Image, JobId, JobLease, JobView, Link, Load, NewHook, NewJob,
-            Outcome, Refusal, SKEW, Standing, Swept,
+            Outcome, Refusal, SKEW, Standing, Swept, Unfinished,
         },
     },
 };
@@ -61,6 +61,7 @@ const RESULT: &str = "SELECT 1 FROM job WHERE id = ?1 AND (
     fence = ?2 AND since IS NOT NULL OR EXISTS (SELECT 1 FROM image WHERE image.job = job.number AND blob = ?3)
 )";
 const SUMS: &str = "SELECT waiting, leased, source_bytes, notifications FROM tally";
+const OWN: &str = "SELECT jobs, source_bytes FROM account WHERE id = ?1";
 const FIND_VIEW: &str = "SELECT accepted, status, body, since IS NOT NULL FROM job WHERE id = ?1 AND account = ?2";
 const FIND_IMAGE: &str = "SELECT blob, name, media_type, expires FROM image WHERE link = ?1 AND expires > ?2";
 const OLDEST: &str = "SELECT min(accepted) FROM job INDEXED BY job_waiting WHERE state < 3 AND since IS NULL";
@@ -86,6 +87,7 @@ pub(super) const OFTEN: &[&str] = &[
     SOURCE,
     RESULT,
     SUMS,
+    OWN,
     FIND_VIEW,
     FIND_IMAGE,
     OLDEST,
@@ -109,8 +111,10 @@ fn accept(
         return Ok(Err(Refusal::NoCredits { remaining }));
     }
     let load = sums(connection)?;
-    let bytes = load.source_bytes.saturating_add(job.source_bytes.unwrap_or_default());
-    if load.waiting + load.leased >= capacity.jobs || bytes > capacity.source_bytes {
+    let all = Unfinished { jobs: load.waiting + load.leased, source_bytes: load.source_bytes };
+    let row = |row: &Row<'_>| Ok(Unfinished { jobs: count(row, 0)?, source_bytes: count(row, 1)? });
+    let own = connection.prepare_cached(OWN)?.query_row([account], row)?;
+    if !capacity.admits(all, own, job.source_bytes.unwrap_or_default()) {
         return Ok(Err(Refusal::QueueFull));
     }
     quota.reserved += job.cost;

@@ -221,7 +221,7 @@ fn a_file_that_cannot_be_written_is_said() {
 }
 
 #[test]
-fn a_ledger_of_the_first_schema_opens_and_its_jobs_have_not_failed() {
+fn a_ledger_of_the_first_schema_opens_and_its_jobs_have_not_failed_and_are_counted() {
     run_test(async {
         let mut fixture = Fixture::new().await;
         fixture.ledger = None;
@@ -233,8 +233,8 @@ fn a_ledger_of_the_first_schema_opens_and_its_jobs_have_not_failed() {
         let (account, id) = (ACCOUNT.0.as_bytes(), Uuid::from_u128(7));
         let opened = "INSERT INTO account (id, name, plan, total, month, secret) VALUES (?1, 'a', 'pro', 9, 0, x'')";
         old.execute(opened, [account]).unwrap();
-        let accepted = "INSERT INTO job (id, account, accepted, cost, month, sealed, fence, attempts)
-            VALUES (?1, ?2, 5, 1, 0, x'01', 3, 1)";
+        let accepted = "INSERT INTO job (id, account, accepted, cost, month, source_bytes, sealed, fence, attempts)
+            VALUES (?1, ?2, 5, 1, 0, 500, x'01', 3, 1)";
         old.execute(accepted, [id.as_bytes(), account]).unwrap();
         drop(old);
         for _ in 0..2 {
@@ -243,6 +243,11 @@ fn a_ledger_of_the_first_schema_opens_and_its_jobs_have_not_failed() {
             assert_eq!((lease.id, lease.attempt, lease.failures), (JobId(id), 2, 0));
             let again = Outcome::Again { at: NOW, counts: false };
             assert_eq!(ledger.settle(lease.id, lease.fence, again, NOW).await.unwrap(), Held::Yes);
+            let count = |connection: &Connection| {
+                let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+                connection.query_row("SELECT jobs, source_bytes FROM account", [], row)
+            };
+            assert_eq!(ledger.writer.run(count).await.unwrap(), (1, 500));
         }
     });
 }

@@ -38,13 +38,36 @@ pub struct NewHook {
     pub delay: Duration,
 }
 
-/// How much may wait.
+/// How much may wait; beyond it a quarter more, for accounts that have little of it: [`admits`](Self::admits).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity {
     /// Unfinished jobs.
     pub jobs: u64,
     /// Bytes of the uploaded sources of unfinished jobs.
     pub source_bytes: u64,
+}
+
+/// What waits or is worked on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Unfinished {
+    /// Jobs.
+    pub jobs: u64,
+    /// Bytes of their uploaded sources.
+    pub source_bytes: u64,
+}
+
+impl Capacity {
+    /// Whether a job with an uploaded source of `source_bytes` (0 for one to fetch) may come to `all` that is unfinished, of
+    /// which `own` is its account's. It may where it fits; and, so that nobody who fills the queue keeps others out, where
+    /// what is its account's then is no more than what is left then of a quarter more.
+    pub fn admits(self, all: Unfinished, own: Unfinished, source_bytes: u64) -> bool {
+        let fits = |most: u64, all: u64, own: u64, more: u64| {
+            let (all, own) = (all.saturating_add(more), own.saturating_add(more));
+            more == 0 || all <= most || own <= most.saturating_add(most / 4).saturating_sub(all)
+        };
+        fits(self.jobs, all.jobs, own.jobs, 1)
+            && fits(self.source_bytes, all.source_bytes, own.source_bytes, source_bytes)
+    }
 }
 
 /// A job was accepted.
@@ -64,7 +87,7 @@ pub enum Refusal {
         /// What is left of it: neither charged nor reserved.
         remaining: u64,
     },
-    /// Too much waits already.
+    /// Too much waits already: the [capacity](Capacity::admits) does not admit it.
     QueueFull,
     /// There is no such account, or it is disabled.
     Closed,
@@ -231,4 +254,33 @@ pub trait Jobs: std::fmt::Debug + Send + Sync {
 
     /// How much there is to do.
     async fn load(&self) -> Result<Load>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn unfinished(jobs: u64, source_bytes: u64) -> Unfinished {
+        Unfinished { jobs, source_bytes }
+    }
+
+    #[test]
+    fn who_has_little_in_a_full_queue_may_have_up_to_what_is_left_of_a_quarter_more() {
+        let capacity = Capacity { jobs: 100, source_bytes: u64::MAX };
+        let admits = |all, own| capacity.admits(unfinished(all, 0), unfinished(own, 0), 0);
+        assert!(admits(0, 0) && admits(99, 99));
+        assert!(!admits(100, 100), "who has filled it waits");
+        assert!(admits(100, 0) && admits(111, 11) && !admits(112, 12), "a newcomer comes in, and fills it no more");
+        assert!(admits(112, 0) && admits(123, 0) && !admits(124, 0), "neither do several");
+    }
+
+    #[test]
+    fn sources_count_by_their_bytes_and_those_to_fetch_for_nothing() {
+        let capacity = Capacity { jobs: u64::MAX, source_bytes: 1000 };
+        let admits = |all, own, more| capacity.admits(unfinished(0, all), unfinished(0, own), more);
+        assert!(admits(600, 600, 400) && !admits(600, 600, 401));
+        assert!(admits(1000, 0, 125) && !admits(1000, 0, 126));
+        assert!(admits(1250, 1250, 0));
+        assert!(!admits(u64::MAX, u64::MAX, u64::MAX) && !admits(0, 0, u64::MAX));
+    }
 }

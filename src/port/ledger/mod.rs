@@ -26,6 +26,7 @@ pub use accounts::{
 };
 pub use jobs::{
     Accepted, Capacity, Image, JobLease, JobView, Jobs, Link, Load, NewHook, NewJob, Outcome, Refusal, Standing, Swept,
+    Unfinished,
 };
 pub use outbox::{Delivery, DeliveryState, HookLease, HookOutcome, Outbox};
 

@@ -16,6 +16,7 @@ pub(super) const FACTS: &[Fact<dyn Ledger>] = facts![
     unknown_and_disabled_accounts_are_refused,
     a_full_queue_refuses,
     a_queue_full_of_bytes_refuses,
+    who_has_little_finds_room_in_a_queue_that_another_has_filled,
     the_first_reason_of_closed_credits_full_is_given,
     completing_charges_once,
     failing_gives_back,
@@ -141,6 +142,26 @@ async fn a_queue_full_of_bytes_refuses(ledger: Arc<dyn Ledger>) -> Result<()> {
     assert_eq!((leased.id, leased.source_bytes), (job_id(1), Some(600)));
     ledger.settle(leased.id, leased.fence, completed(), NOW).await?;
     assert_eq!(ledger.accept(sized(2, 401), room, NOW).await?, Ok(Accepted::Now));
+    Ok(())
+}
+
+async fn who_has_little_finds_room_in_a_queue_that_another_has_filled(ledger: Arc<dyn Ledger>) -> Result<()> {
+    open(&*ledger, 2).await?;
+    let room = Capacity { jobs: 8, source_bytes: 1000 };
+    let job = |account, number, source_bytes| NewJob { source_bytes, ..new_job(account, number) };
+    for number in 1..=8 {
+        let job = job(1, number, (number <= 2).then_some(500));
+        assert_eq!(ledger.accept(job, room, NOW).await?, Ok(Accepted::Now));
+    }
+    assert_eq!(ledger.accept(job(1, 9, None), room, NOW).await?, Err(Refusal::QueueFull), "who has filled it");
+    assert_eq!(ledger.accept(job(2, 10, Some(126)), room, NOW).await?, Err(Refusal::QueueFull), "too much of it");
+    assert_eq!(ledger.accept(job(2, 11, Some(125)), room, NOW).await?, Ok(Accepted::Now));
+    assert_eq!(ledger.accept(job(2, 12, None), room, NOW).await?, Err(Refusal::QueueFull), "who has had that");
+    let leased = lease(&*ledger, NOW).await?;
+    ledger.settle(leased.id, leased.fence, completed(), NOW).await?;
+    let leased = lease(&*ledger, NOW).await?;
+    ledger.settle(leased.id, leased.fence, failed(), NOW).await?;
+    assert_eq!(ledger.accept(job(2, 12, None), room, NOW).await?, Ok(Accepted::Now), "what is settled is gone");
     Ok(())
 }
 

@@ -168,10 +168,21 @@ impl Model {
         if new.cost > remaining {
             return Err(Refusal::NoCredits { remaining });
         }
-        let bytes: u64 = self.unfinished().map(Job::source_bytes).sum();
-        let more = bytes + new.source_bytes.unwrap_or_default();
-        if self.unfinished().count() as u64 >= capacity.jobs || more > capacity.source_bytes {
-            return Err(Refusal::QueueFull);
+        let own = |job: &&Job| job.new.account == new.account;
+        let sizes = [
+            (capacity.jobs, self.unfinished().count() as u64, self.unfinished().filter(own).count() as u64, 1),
+            (
+                capacity.source_bytes,
+                self.unfinished().map(Job::source_bytes).sum(),
+                self.unfinished().filter(own).map(Job::source_bytes).sum(),
+                new.source_bytes.unwrap_or_default(),
+            ),
+        ];
+        for (most, all, own, more) in sizes {
+            let left = (most + most / 4).saturating_sub(all + more);
+            if more > 0 && all + more > most && own + more > left {
+                return Err(Refusal::QueueFull);
+            }
         }
         let due = Timestamp::default();
         let lease = Lease::default();

@@ -11,7 +11,7 @@ use crate::{
         BlobKey, Jobs, Result,
         ledger::{
             Accepted, AccountId, Capacity, Fence, Held, Image, JobId, JobLease, JobView, Link, Load, NewJob, Outcome,
-            Refusal, Standing, Swept,
+            Refusal, Standing, Swept, Unfinished,
         },
     },
 };
@@ -83,11 +83,15 @@ impl State {
         if job.cost > remaining {
             return Err(Refusal::NoCredits { remaining });
         }
-        let unfinished = self.jobs.values().filter(|job| job.end.is_none());
-        let (jobs, bytes) = unfinished.fold((0u64, 0u64), |(jobs, bytes), job| {
-            (jobs + 1, bytes.saturating_add(job.source_bytes.unwrap_or_default()))
-        });
-        if jobs >= capacity.jobs || bytes.saturating_add(job.source_bytes.unwrap_or_default()) > capacity.source_bytes {
+        let (mut all, mut own) = (Unfinished::default(), Unfinished::default());
+        for unfinished in self.jobs.values().filter(|job| job.end.is_none()) {
+            let sums = [Some(&mut all), (unfinished.account == job.account).then_some(&mut own)];
+            for sum in sums.into_iter().flatten() {
+                sum.jobs += 1;
+                sum.source_bytes = sum.source_bytes.saturating_add(unfinished.source_bytes.unwrap_or_default());
+            }
+        }
+        if !capacity.admits(all, own, job.source_bytes.unwrap_or_default()) {
             return Err(Refusal::QueueFull);
         }
         account.reserved += job.cost;
