@@ -3,7 +3,7 @@
 /// The document of a service that clients reach at `public_url`, as JSON.
 pub fn openapi(public_url: &str) -> String {
     // A URL has no character that JSON would escape, once its own escapes are made.
-    let url = public_url.replace(['"', '\\'], "");
+    let url = public_url.trim_end_matches('/').replace(['"', '\\'], "");
     include_str!("openapi.json").replace("{public_url}", &url)
 }
 
@@ -22,8 +22,8 @@ mod tests {
 
     #[test]
     fn every_field_of_a_request_is_described_and_every_reference_leads_somewhere() {
-        let document: Value = serde_json::from_str(&openapi("https://example.com")).unwrap();
-        assert_eq!(document["servers"][0]["url"], "https://example.com");
+        let document: Value = serde_json::from_str(&openapi("https://example.com/")).unwrap();
+        assert_eq!(document["servers"][0]["url"], "https://example.com", "paths begin with a slash");
         let described = &document["components"]["schemas"]["FetchRequest"]["properties"];
         assert_eq!(names(described), known(json!({ "colour": 1 })));
         for (name, schema) in described.as_object().unwrap() {
