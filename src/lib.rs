@@ -73,3 +73,8 @@ pub use error::{Error, Result, Source as ErrorSource, Stop, Violation};
 pub use format::{Format, sniff};
 pub use limits::Limits;
 pub use request::Request;
+
+/// The README, so that what it shows compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

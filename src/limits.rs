@@ -3,6 +3,14 @@
 use crate::error::{Error, Result};
 
 /// What a host allows a request to use. The defaults are those of the reference service.
+///
+/// ```
+/// let mut limits = lapidary::Limits::default();
+/// limits.source_bytes = 64 << 20;
+/// limits.network_threads = 2;
+/// let engine = lapidary::Engine::new().with_limits(limits);
+/// # assert_eq!(engine.limits().source_bytes, 64 << 20);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {

@@ -12,6 +12,45 @@
 //! accounts, keys and connectors. Nothing that was accepted is lost: whatever ends a process, its jobs are taken up when
 //! their leases have run out. A picture may be worked on twice then; it is charged and told of once.
 //!
+//! ```
+//! use std::{sync::Arc, time::Duration};
+//!
+//! use futures_util::stream;
+//! use lapidary::{
+//!     Engine,
+//!     adapter::{Closed, memory},
+//!     port::{Failure, Ports},
+//!     service::{Call, Keyring, Service, Settings},
+//! };
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Failure> {
+//! // Nothing outlives the process here; `sqlite`, `directory`, `http` and `s3` are for those who mean it.
+//! let ports = Ports { storage: Arc::new(Closed), ..memory::ports() };
+//! let keyring = Keyring::new([1; 32], [2; 32]); // 64 random bytes that the host keeps
+//! let service = Service::new(ports, Engine::new(), keyring, Settings::new("https://images.example.com"));
+//! let running = service.start();
+//!
+//! let opened = service.admin().open_account("somebody", "gold", 1_000).await?;
+//! let key = service.admin().new_key(opened.account).await?;
+//!
+//! // Of every request that comes in, its head as data and its body as a stream of bytes.
+//! let authorization = format!("Bearer {}", key.expose());
+//! let call = Call {
+//!     method: "GET",
+//!     path: "/1.0/account",
+//!     secure: true,
+//!     authorization: Some(&authorization),
+//!     ..Call::default()
+//! };
+//! let answer = service.answer(call, Box::pin(stream::empty())).await;
+//! assert_eq!(answer.status, 200);
+//!
+//! running.shut_down(Duration::from_secs(25)).await;
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! Metrics go through the `metrics` facade; gauges are set with every sweep and by [`Service::health`].
 //!
 //! | metric | kind | of |

@@ -14,6 +14,14 @@ const TIMES: (Duration, Duration) = (Duration::from_millis(3), Duration::from_se
 
 /// What a host decides. The defaults are those of the reference service.
 ///
+/// ```
+/// # use std::{sync::Arc, time::Duration};
+/// let mut settings = lapidary::service::Settings::new("https://images.example.com");
+/// settings.workers = 2;
+/// settings.image_life = Duration::from_secs(24 * 60 * 60);
+/// settings.price = Arc::new(|request| if request.upscale.is_some() { 5 } else { 1 });
+/// ```
+///
 /// A number of things at a time, or of attempts, is 1 at least: 0 is taken for 1. `usize::MAX` is no limit. [`lease`],
 /// [`poll`] and [`sweep`] are taken for 3 ms where they are shorter, and for a year where they are longer.
 ///
