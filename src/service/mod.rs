@@ -78,6 +78,7 @@ mod openapi;
 mod response;
 mod seal;
 mod settings;
+mod shares;
 mod submit;
 mod upload;
 mod volatile;
@@ -122,6 +123,8 @@ struct Inner {
     suspects: Arc<Semaphore>,
     breaker: deliver::Breaker,
     uploads: Semaphore,
+    /// Whose they are.
+    uploading: shares::Shares,
     /// Rings when a job was accepted.
     work: Notify,
     /// Rings when a job was settled.
@@ -152,6 +155,7 @@ impl Service {
             suspects: Arc::new(Semaphore::new(1)),
             breaker: deliver::Breaker::default(),
             uploads: Semaphore::new(settings.uploads),
+            uploading: shares::Shares::default(),
             work: Notify::new(),
             told: Notify::new(),
             phase: watch::Sender::new(worker::Phase::Open),

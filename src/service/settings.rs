@@ -43,7 +43,7 @@ pub struct Settings {
     /// How much may wait: 10,000 requests, and 10 GiB of uploaded sources; a quarter more for accounts that have little of
     /// it, so that one which fills the queue keeps no others out.
     pub capacity: Capacity,
-    /// Uploads received at a time; 256.
+    /// Uploads received at a time; 256. Of four and more, no account has more than three quarters.
     pub uploads: usize,
     /// Time for a body to come in; 5 min.
     pub receiving: Duration,

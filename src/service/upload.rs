@@ -12,7 +12,7 @@ use std::{
 use futures_core::Stream;
 use multer::{Field, Multipart};
 
-use super::{Incoming, Inner, response::Problem, submit::Uploaded};
+use super::{Incoming, Inner, response::Problem, shares::Shares, submit::Uploaded};
 use crate::{
     error::Violation,
     port::{
@@ -47,7 +47,9 @@ impl Inner {
         boundary: String,
         body: Incoming,
     ) -> Result<(), Problem> {
-        let _slot = self.uploads.try_acquire().map_err(|_| Problem::busy("too many uploads are on their way"))?;
+        let too_many = || Problem::busy("too many uploads are on their way");
+        let _slot = self.uploads.try_acquire().map_err(|_| too_many())?;
+        let _share = self.uploading.take(account, Shares::most(self.settings.uploads)).ok_or_else(too_many)?;
         let room = Arc::<AtomicU64>::default();
         let mut parts = Multipart::new(Paced { body, paused: true, room: Arc::clone(&room) }, boundary);
         let (mut data, mut file) = (None, None);

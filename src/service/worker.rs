@@ -16,10 +16,10 @@ use tokio::{
 };
 use tracing::Instrument;
 
-use super::{Inner, Service};
+use super::{Inner, Service, shares::Shares};
 use crate::port::{
     BlobKey,
-    ledger::{AccountId, Fence, Held, JobId, JobLease, Outcome},
+    ledger::{Fence, Held, JobId, JobLease, Outcome},
 };
 
 /// How far the service has come.
@@ -74,29 +74,6 @@ struct Hand<'a> {
 impl Drop for Hand<'_> {
     fn drop(&mut self) {
         self.all.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.lease);
-    }
-}
-
-/// Whose jobs are in hand here: each holds a clone of its account's share until it ends, also by a panic. An account whose
-/// sources hang would fill all hands in the end, since whoever else has jobs has them but for moments; so a quarter of the
-/// hands, from four on, is never the busiest account's.
-#[derive(Debug, Default)]
-struct Holders(BTreeMap<AccountId, Arc<()>>);
-
-impl Holders {
-    /// How many of the `free` hands, of `all`, may be filled next, and whose jobs have to wait.
-    fn next(&mut self, free: usize, all: usize) -> (usize, Option<AccountId>) {
-        self.0.retain(|_, share| Arc::strong_count(share) > 1);
-        let busiest = self.0.iter().map(|(account, share)| (Arc::strong_count(share) - 1, *account)).max();
-        let (held, account) = busiest.map_or((0, None), |(held, account)| (held, Some(account)));
-        match (all - all / 4).checked_sub(held) {
-            None | Some(0) => (free, account),
-            Some(more) => (free.min(more), None),
-        }
-    }
-
-    fn share(&mut self, account: AccountId) -> Arc<()> {
-        Arc::clone(self.0.entry(account).or_default())
     }
 }
 
@@ -167,9 +144,9 @@ impl Inner {
     async fn jobs(self: Arc<Self>) {
         let hands = Arc::new(Semaphore::new(self.settings.hands()));
         let mut phase = self.phase.subscribe();
-        let (mut work, mut holders) = (JoinSet::new(), Holders::default());
+        let (mut work, holders) = (JoinSet::new(), Shares::default());
         while self.is_open() {
-            let taken = self.fallen.turn("jobs", self.take_jobs(&hands, &mut holders, &mut work)).await.unwrap_or(0);
+            let taken = self.fallen.turn("jobs", self.take_jobs(&hands, &holders, &mut work)).await.unwrap_or(0);
             while work.try_join_next().is_some() {}
             if taken == 0 {
                 tokio::select! {
@@ -184,17 +161,16 @@ impl Inner {
     }
 
     /// Begins as many jobs as there are free hands, waiting for the first; answers how many.
-    async fn take_jobs(
-        self: &Arc<Self>,
-        hands: &Arc<Semaphore>,
-        holders: &mut Holders,
-        work: &mut JoinSet<()>,
-    ) -> usize {
+    async fn take_jobs(self: &Arc<Self>, hands: &Arc<Semaphore>, holders: &Shares, work: &mut JoinSet<()>) -> usize {
         let free = free_hands(hands).await;
         if !self.is_open() {
             return 0;
         }
-        let (max, but) = holders.next(free.len(), self.settings.hands());
+        let most = Shares::most(self.settings.hands());
+        let (max, but) = match holders.busiest() {
+            Some((held, busiest)) if held >= most => (free.len(), Some(busiest)),
+            busiest => (free.len().min(most - busiest.map_or(0, |(held, _)| held)), None),
+        };
         let leases = self.ports.ledger.claim(max, but, self.settings.lease, self.now()).await;
         let leases = leases.unwrap_or_else(|failure| {
             tracing::error!(error = &failure as &dyn std::error::Error, "no jobs could be leased");
@@ -203,7 +179,7 @@ impl Inner {
         let taken = leases.len();
         for ((lease, turn), hand) in self.one_suspect(leases).await.into_iter().zip(free) {
             let span = tracing::info_span!("job", id = %lease.id, account = %lease.account, attempt = lease.attempt);
-            let (inner, share) = (Arc::clone(self), holders.share(lease.account));
+            let (inner, share) = (Arc::clone(self), holders.take(lease.account, usize::MAX));
             let job = async move {
                 inner.one_job(lease).await;
                 drop((turn, hand, share));

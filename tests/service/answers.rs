@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use async_trait::async_trait;
-use futures_util::stream;
+use futures_util::{FutureExt, stream};
 use lapidary::{
     Clock, Input, Request, Violation,
     adapter::{Closed, memory::Served},
@@ -240,6 +240,24 @@ async fn an_upload_over_the_limit_is_refused_while_it_comes_in() {
     assert_eq!(host.blobs().await, 0);
     let long = Call { content_length: Some(34 << 20), ..call };
     check(&host.send(long, vec![]).await, 413, "the file has more than 33554432 bytes");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_account_whose_uploads_drip_keeps_no_other_from_uploading() {
+    let host = Host::with(|settings| settings.uploads = 4, 100).await;
+    let bearer = host.bearer();
+    let call = upload_without_end(&bearer);
+    let mut dripping: Vec<_> =
+        (0..3).map(|_| Box::pin(host.service.answer(call, Box::pin(stream::pending())))).collect();
+    assert!(dripping.iter_mut().all(|upload| upload.now_or_never().is_none()));
+    check(&host.upload_picture().await, 503, "too many uploads");
+    let other = host.service.admin().open_account("other", "gold", 100).await.unwrap().account;
+    let key = host.service.admin().new_key(other).await.unwrap();
+    let anothers = format!("Bearer {}", key.expose());
+    let call = Call { authorization: Some(&anothers), ..call };
+    check(&host.send(call, vec![multipart(&[(FILE, &picture())])]).await, 202, "");
+    drop(dripping);
+    check(&host.upload_picture().await, 202, "");
 }
 
 #[tokio::test(start_paused = true)]
