@@ -137,8 +137,8 @@ impl Request {
     /// Reads a JSON body. Numbers must be written as integers; a key given twice, `null`, and unknown keys are refused.
     ///
     /// # Errors
-    /// [`Error::Json`](crate::Error::Json) if it is no JSON, [`Error::Request`](crate::Error::Request) with every
-    /// violation (beyond 1,000 their number) if it is not allowed.
+    /// [`Error::Json`] if it is no JSON, [`Error::Request`] with every violation (beyond 1,000 their number) if it is not
+    /// allowed.
     pub fn from_json_for(way: Way, text: &[u8]) -> Result<Self> {
         match Self::read_what_is_right(way, text)? {
             (request, violations) if violations.is_empty() => Ok(request),
@@ -156,7 +156,7 @@ impl Request {
     /// Reads a JSON value for the engine.
     ///
     /// # Errors
-    /// [`Error::Request`](crate::Error::Request) with every violation.
+    /// [`Error::Request`] with every violation.
     pub fn from_value(value: &serde_json::Value) -> Result<Self> {
         read::read(&value.into(), Self::read)
     }
@@ -169,7 +169,7 @@ impl Request {
     /// Holds a request built in Rust to the rules of one that came as JSON.
     ///
     /// # Errors
-    /// [`Error::Request`](crate::Error::Request) with every violation.
+    /// [`Error::Request`] with every violation.
     pub fn validate(&self) -> Result<()> {
         self.validate_for(Way::Engine)
     }
@@ -177,7 +177,7 @@ impl Request {
     /// [`validate`](Self::validate), with what the way of the image asks of `url`.
     ///
     /// # Errors
-    /// [`Error::Request`](crate::Error::Request) with every violation.
+    /// [`Error::Request`] with every violation.
     pub fn validate_for(&self, way: Way) -> Result<()> {
         read::read(&self.write(), |fields| Self::read_for(way, fields)).map(drop)
     }
