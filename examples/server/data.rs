@@ -29,6 +29,15 @@ impl Data {
         Ok(Self(folder.to_owned()))
     }
 
+    /// Opens a folder that a server has worked on. Of a name that was misspelled none is made.
+    pub(crate) fn existing(folder: &Path) -> Result<Self> {
+        let data = Self(folder.to_owned());
+        if !is_there(&data.path(LEDGER)) {
+            bail!("{} holds no {LEDGER}: --data must name the folder of a server", folder.display());
+        }
+        Ok(data)
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
@@ -136,6 +145,17 @@ pub(crate) mod tests {
         let refused = data.keyring().unwrap_err().to_string();
         assert!(refused.contains("nothing in ledger.sqlite opens"), "{refused}");
         assert!(!is_there(&secrets));
+        fs::remove_dir_all(&data.0).unwrap();
+    }
+
+    #[test]
+    fn a_folder_of_no_server_is_refused_and_not_made() {
+        let data = folder("existing");
+        let refused = Data::existing(&data.0).unwrap_err().to_string();
+        assert!(refused.contains("holds no ledger.sqlite"), "{refused}");
+        assert!(Data::existing(&data.path("misspelled")).is_err() && !is_there(&data.path("misspelled")));
+        fs::write(data.path(LEDGER), "").unwrap();
+        Data::existing(&data.0).unwrap();
         fs::remove_dir_all(&data.0).unwrap();
     }
 

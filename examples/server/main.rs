@@ -54,7 +54,10 @@ fn run() -> Result<()> {
         Command::Serve => runtime.block_on(serve(&options))?,
         Command::Administer(words) => {
             let (settings, world) = (settings(&options, String::new()), world(&options, None)?);
-            let service = Data::open(&options.data)?.service(Engine::new(), settings, world)?;
+            // An account may be opened before the server's first start.
+            let is_first = words.starts_with(&["account".into(), "create".into()]);
+            let data = if is_first { Data::open(&options.data) } else { Data::existing(&options.data) }?;
+            let service = data.service(Engine::new(), settings, world)?;
             runtime.block_on(commands::administer(service.admin(), &words, &options))?;
         }
     }
