@@ -19,7 +19,7 @@ use gains::Gains;
 
 use super::{
     Apply, Operation,
-    bleed::bled,
+    bleed::{bled, seen},
     guided::{Base, Reduced},
     recolour::Decoding,
     stops::exp2,
@@ -47,7 +47,7 @@ pub struct Tone {
     /// -100 (gray) to 100 (twice as far from gray, as far as sRGB reaches), in linear light at the same luminance.
     pub saturation: i8,
     /// -100 (bluer) to 100 (yellower): as under daylight 0.8 mired a step warmer than D65, from 13,600 K to 4,280 K, at the
-    /// same luminance. What is stored as gray stays gray.
+    /// same luminance. Gray pictures stay gray, however they are stored.
     pub warmth: i8,
 }
 
@@ -67,8 +67,9 @@ impl Operation for Tone {
         Ok(input)
     }
 
+    /// Also whether there is colour: of an animation, the first frame is often black.
     fn judges(&self) -> bool {
-        self.auto
+        self.auto || self.warmth != 0
     }
 
     fn prepare(&self, first: &Picture, run: Run<'_>) -> Result<Option<Box<dyn Apply>>> {
@@ -76,7 +77,9 @@ impl Operation for Tone {
             return Ok(None);
         }
         let balance = if self.auto { Balance::of(&Survey::of(first, run)?) } else { Balance::NONE };
-        Ok(Some(Box::new(Toned::new(*self, balance, first.layout()))))
+        let gray = self.warmth != 0 && seen(first, run)?.is_gray();
+        let warmth = if gray { 0 } else { self.warmth };
+        Ok(Some(Box::new(Toned::new(Self { warmth, ..*self }, balance, first.layout()))))
     }
 }
 
@@ -110,8 +113,7 @@ impl Toned {
     fn new(tone: Tone, balance: Balance, layout: Layout) -> Self {
         let part = |number: i8| f64::from(number) / 100.0;
         let exposure = exp2(3.0 * part(tone.exposure));
-        let warm = if layout.channels.is_gray() { [1.0; 3] } else { white::daylight(80.0 * part(tone.warmth)) };
-        let then = warm.map(|warm| warm * exposure);
+        let then = white::daylight(80.0 * part(tone.warmth)).map(|warm| warm * exposure);
         let lowers = balance.lowers();
         let lit = |light: f64| balance.ended(balance.exposed(light));
         let seen = |channel: usize, light: f64| {

@@ -238,6 +238,8 @@ fn gray_stays_gray_and_alpha_stays() {
     let alpha = |picture: &Picture| picture.eight().unwrap().iter().skip(1).step_by(2).copied().collect::<Vec<_>>();
     assert_eq!(alpha(&from_gray), alpha(&gray));
     assert_eq!(itself(Tone { warmth: 90, ..tone }, &gray), from_gray);
+    let stored_as_rgb = gray.into_channels(Channels::Rgba);
+    assert_eq!(itself(Tone { warmth: 90, ..tone }, &stored_as_rgb), from_gray.into_channels(Channels::Rgba));
 }
 
 #[test]
