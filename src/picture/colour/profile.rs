@@ -3,7 +3,7 @@
 
 use std::panic::catch_unwind;
 
-use moxcms::{ColorProfile, DataColorSpace, LutWarehouse, ProfileClass};
+use moxcms::{ColorProfile, DataColorSpace, LutWarehouse, ProfileClass, ProfileVersion};
 
 use super::{
     curve::Curve,
@@ -19,6 +19,9 @@ const RGB_NODES: usize = 33;
 const CMYK_NODES: usize = 17;
 /// How far the white of a profile may be from D50, in X, Y and Z, before it counts as damaged.
 const WHITE_TOLERANCE: f64 = 0.05;
+
+/// Luminance of the black that perceptual tables of version 4 are made for (ICC.1:2022, 6.3.4.3).
+const PERCEPTUAL_BLACK: f64 = 0.003_473_1;
 
 /// A way to sRGB.
 #[derive(Debug)]
@@ -53,7 +56,10 @@ impl Model {
         match profile.color_space {
             DataColorSpace::Gray => Some(Self::Gray { curve: Curve::new(profile.gray_trc.as_ref()?)?, lightness: lab }),
             DataColorSpace::Rgb => match tables.into_iter().flatten().next() {
-                Some(table) => sampled_rgb(table, lab),
+                Some(table) => {
+                    let raised = profile.version() >= ProfileVersion::V4_0 && profile.lut_a_to_b_perceptual.is_some();
+                    sampled_rgb(table, lab, if raised { PERCEPTUAL_BLACK } else { 0.0 })
+                }
                 None => shaper(&profile),
             },
             DataColorSpace::Cmyk => {
@@ -123,9 +129,13 @@ fn shaper(profile: &ColorProfile) -> Option<Model> {
     Some(Model::Shaper { curves, matrix })
 }
 
-fn sampled_rgb(table: &LutWarehouse, lab: bool) -> Option<Model> {
+/// As the table says, but that its black becomes ours where it is no lighter than `raised`: no screen would be black with it.
+fn sampled_rgb(table: &LutWarehouse, lab: bool, raised: f64) -> Option<Model> {
     let lut = Lut::<3>::new(table)?;
-    Some(Model::Rgb(Grid::new(RGB_NODES, |device| srgb_of_xyz(xyz(lut.at(device), lab, lut.legacy_lab)))))
+    let xyz = |device| xyz(lut.at(device), lab, lut.legacy_lab);
+    let black = xyz([0.0; 3])[1].clamp(0.0, raised);
+    let shown = |xyz| if black > 0.0 { compensated(xyz, black) } else { xyz };
+    Some(Model::Rgb(Grid::new(RGB_NODES, |device| srgb_of_xyz(shown(xyz(device))))))
 }
 
 /// Relative colorimetric, with black point compensation: ink is no black hole, and without it shadows look washed out.
@@ -146,5 +156,42 @@ fn xyz(pcs: [f64; 3], lab: bool, legacy: bool) -> [f64; 3] {
             let [l, a, b] = pcs.map(|value| value * 65_535.0 / 256.0);
             xyz_of_lab([l * 100.0 / 255.0, a - 128.0, b - 128.0])
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use moxcms::{LutDataType, LutStore, LutType, Matrix3d};
+
+    use super::*;
+
+    /// A table to L*a*b* whose grays reach from the black of perceptual tables, L* of 3.137, to white.
+    fn table() -> LutWarehouse {
+        let line = || LutStore::Store16([0, 65_535].repeat(3));
+        let lightness = |code: f64| (code / 100.0 * 65_280.0) as u16;
+        let gray = |device: usize| [[lightness(3.137), lightness(100.0)][usize::from(device == 7)], 0x8000, 0x8000];
+        LutWarehouse::Lut(LutDataType {
+            num_input_channels: 3,
+            num_output_channels: 3,
+            num_clut_grid_points: 2,
+            matrix: Matrix3d::IDENTITY,
+            num_input_table_entries: 2,
+            num_output_table_entries: 2,
+            input_table: line(),
+            clut_table: LutStore::Store16((0..8).flat_map(gray).collect()),
+            output_table: line(),
+            lut_type: LutType::Lut16,
+        })
+    }
+
+    #[test]
+    fn the_raised_black_of_perceptual_tables_becomes_black_and_white_stays() {
+        let codes = |raised: f64| {
+            let model = sampled_rgb(&table(), true, raised).unwrap();
+            [0.0, 1.0].map(|device| (model.srgb([device; 3])[1] * 255.0).round())
+        };
+        assert_eq!(codes(PERCEPTUAL_BLACK), [0.0, 255.0]);
+        // L* of 3.137 is a code of 11: what a table of another intent calls black is.
+        assert_eq!(codes(0.0), [11.0, 255.0]);
     }
 }
