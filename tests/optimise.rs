@@ -107,6 +107,22 @@ fn a_lossy_png_is_no_larger_than_the_exact_one() {
 }
 
 #[test]
+fn the_gradient_of_a_small_button_shows_no_bands() {
+    let button =
+        image::RgbImage::from_fn(200, 40, |_, y| image::Rgb([80 - y as u8, 150 - 2 * y as u8, 240 - 2 * y as u8]));
+    let rows = |picture: &image::DynamicImage| -> Vec<i32> {
+        let rgb = picture.to_rgb8();
+        (0..40).map(|y| (0..200).map(|x| i32::from(rgb.get_pixel(x, y)[1])).sum::<i32>() / 200).collect()
+    };
+    let button = image::DynamicImage::from(button);
+    for (name, _) in TARGETS {
+        let drawn = decoded(&process(&file(&button, Format::Png), &preset(name)).bytes);
+        let wrong = rows(&button).into_iter().zip(rows(&drawn)).filter(|(meant, drawn)| (meant - drawn).abs() > 5);
+        assert!(wrong.count() <= 4, "{name}: {:?}", rows(&drawn));
+    }
+}
+
+#[test]
 fn a_webp_that_was_coarse_already_gets_smaller_by_its_own_quantisers() {
     for (name, target) in TARGETS {
         // Of what is as coarse as the rest, `low` would spare too little to be worth its errors.

@@ -160,13 +160,18 @@ fn merged(counted: &[(u32, u32)]) -> Vec<(u32, u32)> {
 /// The pixels of an 8-bit picture as straight RGBA, all transparent ones alike.
 pub(crate) fn colours(picture: &Picture) -> impl Iterator<Item = [u8; 4]> + '_ {
     let channels = picture.channels();
-    picture.eight().unwrap_or(&[]).chunks_exact(channels.count()).map(move |p| match channels {
+    picture.eight().unwrap_or(&[]).chunks_exact(channels.count()).map(move |pixel| colour(pixel, channels))
+}
+
+/// One of them.
+pub(super) fn colour(p: &[u8], channels: Channels) -> [u8; 4] {
+    match channels {
         Channels::Gray => [p[0], p[0], p[0], 255],
         Channels::GrayAlpha if p[1] > 0 => [p[0], p[0], p[0], p[1]],
         Channels::Rgb => [p[0], p[1], p[2], 255],
         Channels::Rgba | Channels::Cmyk if p[3] > 0 => [p[0], p[1], p[2], p[3]],
         _ => [0; 4],
-    })
+    }
 }
 
 #[cfg(test)]

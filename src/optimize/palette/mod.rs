@@ -6,12 +6,14 @@ use std::{
 };
 
 mod cluster;
+mod gradient;
 mod histogram;
 mod plain;
 mod remap;
 mod space;
 
 pub(crate) use cluster::{Missed, cluster, faithful};
+pub(crate) use gradient::Gradients;
 pub(crate) use histogram::{Changes, Counter, Histogram};
 pub(crate) use remap::{Remap, Remapped, Sequence, remap, remap_but};
 use space::{Points, point};

@@ -7,7 +7,7 @@ use crate::{
     error::Result,
     optimize::{
         metric::{Reference, bands},
-        palette::{Histogram, Missed, Palette, Palettes, Remap, Remapped, faithful, remap},
+        palette::{Gradients, Histogram, Missed, Palette, Palettes, Remap, Remapped, faithful, remap},
         search::{Aim, Trial, solve},
         shortfall,
     },
@@ -56,10 +56,13 @@ pub(super) fn search(
     let of_bands = bands.as_ref().map(|bands| Reference::of_bands(bands, run)).transpose()?;
     let (picture, sampled) = (bands.as_ref().unwrap_or(task.picture), of_bands.as_ref().unwrap_or(reference));
     let palettes = &mut Palettes::new(histogram, Missed::at(target));
-    let mut trials = Trials { task, most: histogram.distinct, palettes, picture, reference: sampled, target, run };
+    let gradients = Gradients::of(picture, run)?;
+    let mut trials =
+        Trials { task, most: histogram.distinct, palettes, picture, reference: sampled, gradients, target, run };
     let Some(best) = trials.best()? else { return Ok(None) };
     run.control.stage(Stage::Encode, 0.7);
-    let mut whole = Trials { picture: task.picture, reference, ..trials };
+    let gradients = Gradients::of(task.picture, run)?;
+    let mut whole = Trials { picture: task.picture, reference, gradients, ..trials };
     whole.finished(best)
 }
 
@@ -68,8 +71,15 @@ pub(super) fn search(
 struct Choice {
     size: usize,
     how: Remap,
-    score: f64,
+    score: Score,
     file: Vec<u8>,
+}
+
+/// What the metric says, and what is left of it where gradients are in bands: the search is for the latter.
+#[derive(Debug, Clone, Copy)]
+struct Score {
+    metric: f64,
+    judged: f64,
 }
 
 struct Trials<'a, 'h> {
@@ -79,6 +89,7 @@ struct Trials<'a, 'h> {
     palettes: &'a mut Palettes<'h>,
     picture: &'a Picture,
     reference: &'a Reference,
+    gradients: Gradients<'a>,
     target: f64,
     run: Run<'a>,
 }
@@ -94,7 +105,9 @@ impl Trials<'_, '_> {
             sizes.dedup();
             for size in sizes {
                 let found = self.most_tolerance(size, dither, MOST_TOLERANCE / 12.0, 4)?;
-                if found.score >= self.target && best.as_ref().is_none_or(|best| found.file.len() < best.file.len()) {
+                if found.score.judged >= self.target
+                    && best.as_ref().is_none_or(|best| found.file.len() < best.file.len())
+                {
                     best = Some(found);
                 }
             }
@@ -113,7 +126,7 @@ impl Trials<'_, '_> {
             let middle = usize::midpoint(low, high);
             let palette = self.palettes.of(SIZES[middle], self.run)?;
             let drawn = remap(self.picture, &palette, Remap { dither, tolerance: 0.0 }, self.run)?;
-            let reached = self.reference.score(&drawn.picture, self.run)? >= self.target;
+            let reached = self.score(&drawn)?.judged >= self.target;
             (low, high) = if reached { (low, middle) } else { (middle + 1, high) };
         }
         Ok((low < SIZES.len()).then_some(low))
@@ -136,17 +149,24 @@ impl Trials<'_, '_> {
         let how = |knob: f64| Remap { dither, tolerance: (MOST_TOLERANCE - knob) as f32 };
         let found = solve(aim, |knob| {
             let drawn = remap(self.picture, &palette, how(knob), self.run)?;
-            let score = self.reference.score(&drawn.picture, self.run)?;
-            Ok(Trial { knob, score, file: file(self.task, self.picture, &palette, &drawn, 0, self.run)? })
+            let score = self.score(&drawn)?;
+            let file = file(self.task, self.picture, &palette, &drawn, 0, self.run)?;
+            Ok(Trial { knob, score: score.judged, file: (score, file) })
         })?;
-        Ok(Choice { size, how: how(found.knob), score: found.score, file: found.file })
+        let (score, file) = found.file;
+        Ok(Choice { size, how: how(found.knob), score, file })
+    }
+
+    fn score(&self, drawn: &Remapped) -> Result<Score> {
+        let metric = self.reference.score(&drawn.picture, self.run)?;
+        Ok(Score { metric, judged: metric - self.gradients.cost(&drawn.picture, self.run)? })
     }
 
     /// Draws the whole picture as chosen on a sample of it, with more colours if the sample promised too much.
     fn finished(&mut self, choice: Choice) -> Result<Option<Found>> {
         let dither = choice.how.dither;
         let mut settled = self.most_tolerance(choice.size, dither, choice.how.tolerance.into(), 3)?;
-        if settled.score < self.target {
+        if settled.score.judged < self.target {
             let from = SIZES.partition_point(|&size| size <= choice.size);
             let Some(least) = self.least_size(dither, from)? else { return Ok(None) };
             settled = self.most_tolerance(self.size(least), dither, 0.005, 3)?;
@@ -154,8 +174,8 @@ impl Trials<'_, '_> {
         let palette = self.palettes.of(settled.size, self.run)?;
         let drawn = remap(self.picture, &palette, settled.how, self.run)?;
         let bytes = file(self.task, self.picture, &palette, &drawn, super::EFFORT, self.run)?;
-        let warnings = shortfall(settled.score, self.target).into_iter().collect();
-        Ok(Some(Found { colours: settled.size, result: Optimised { bytes, score: settled.score, warnings } }))
+        let warnings = shortfall(settled.score.metric, self.target).into_iter().collect();
+        Ok(Some(Found { colours: settled.size, result: Optimised { bytes, score: settled.score.metric, warnings } }))
     }
 }
 
