@@ -1,5 +1,5 @@
-//! Gradients, where too few colours show as bands before any score tells: in buttons and icons first of all, since a small
-//! picture leaves the metric few scales to see them at.
+//! Gradients of small pictures, buttons and icons, where too few colours show as bands before any score tells: they leave the
+//! metric few scales to see them at.
 
 use super::histogram::colour;
 use crate::{control::Run, error::Result, picture::Picture};
@@ -14,65 +14,46 @@ const SEEN: i32 = 3;
 const FEW: f64 = 0.02;
 /// Points of score that bands would cost where all is in them: so many that better drawing elsewhere hardly makes up for them.
 const COST: f64 = 400.0;
-/// Places that are looked at, about.
-const PLACES: usize = 1 << 17;
-/// Places between two questions whether to go on.
-const QUESTION: usize = 1 << 15;
+/// Pixels of a small picture, at most. In larger ones the metric sees bands, and photographs have gradients that cost much.
+const SMALL: usize = 1 << 16;
 
 /// Where a picture has gradients.
 pub(crate) struct Gradients<'a> {
     picture: &'a Picture,
     /// Indices of pixels, none of them at an edge.
     places: Vec<u32>,
-    /// The share of the picture that they stand for.
-    share: f64,
 }
 
 impl<'a> Gradients<'a> {
-    /// Those of an 8-bit picture.
+    /// Those of an 8-bit picture; none of a large one.
     pub(crate) fn of(picture: &'a Picture, run: Run<'_>) -> Result<Self> {
         let (width, height) = (picture.width() as usize, picture.height() as usize);
-        let (mut places, mut every, mut met) = (Vec::new(), 1, 0usize);
-        for y in 1..height.saturating_sub(1) {
+        let mut places = Vec::new();
+        let rows = if width * height > SMALL { 0..0 } else { 1..height.saturating_sub(1) };
+        for y in rows {
             run.check()?;
-            for at in y * width + 1..(y + 1) * width - 1 {
-                if !lies_in_gradient(picture, at, width) {
-                    continue;
-                }
-                met += 1;
-                if met.is_multiple_of(every) {
-                    places.push(at as u32);
-                }
-                if places.len() == 2 * PLACES {
-                    places = places.into_iter().step_by(2).collect();
-                    every *= 2;
-                }
-            }
+            let row = y * width + 1..(y + 1) * width - 1;
+            places.extend(row.filter(|&at| lies_in_gradient(picture, at, width)).map(|at| at as u32));
         }
-        Ok(Self { picture, places, share: met as f64 / (width * height) as f64 })
+        Ok(Self { picture, places })
     }
 
     /// What the bands of `drawn`, of the same size, take from its score.
-    pub(crate) fn cost(&self, drawn: &Picture, run: Run<'_>) -> Result<f64> {
-        let width = self.picture.width() as usize;
-        let mut banded = 0u32;
-        for places in self.places.chunks(QUESTION) {
-            run.check()?;
-            for &at in places {
-                let mut wrong = [0i32; 4];
-                for near in [at as usize - width, at as usize, at as usize + width].map(|at| at - 1..at + 2) {
-                    for near in near {
-                        let pair = shown(self.picture, near).into_iter().zip(shown(drawn, near));
-                        for (wrong, (meant, drawn)) in wrong.iter_mut().zip(pair) {
-                            *wrong += drawn - meant;
-                        }
-                    }
+    pub(crate) fn cost(&self, drawn: &Picture) -> f64 {
+        let (width, height) = (self.picture.width() as usize, self.picture.height() as usize);
+        let is_banded = |&&at: &&u32| {
+            let mut wrong = [0i32; 4];
+            let rows = [at as usize - width, at as usize, at as usize + width];
+            for near in rows.into_iter().flat_map(|at| at - 1..at + 2) {
+                let pair = shown(self.picture, near).into_iter().zip(shown(drawn, near));
+                for (wrong, (meant, drawn)) in wrong.iter_mut().zip(pair) {
+                    *wrong += drawn - meant;
                 }
-                banded += u32::from(wrong.iter().any(|wrong| wrong.abs() > 9 * SEEN));
             }
-        }
-        let share = self.share * f64::from(banded) / self.places.len().max(1) as f64;
-        Ok(COST * (share - FEW).max(0.0))
+            wrong.iter().any(|wrong| wrong.abs() > 9 * SEEN)
+        };
+        let banded = self.places.iter().filter(is_banded).count();
+        COST * (banded as f64 / (width * height) as f64 - FEW).max(0.0)
     }
 }
 
@@ -124,7 +105,7 @@ mod tests {
 
     fn cost(meant: &Picture, drawn: &Picture) -> f64 {
         let run = Run { limits: &Limits::default(), control: &Unattended };
-        Gradients::of(meant, run).unwrap().cost(drawn, run).unwrap()
+        Gradients::of(meant, run).unwrap().cost(drawn)
     }
 
     #[test]

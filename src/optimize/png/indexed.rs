@@ -159,7 +159,7 @@ impl Trials<'_, '_> {
 
     fn score(&self, drawn: &Remapped) -> Result<Score> {
         let metric = self.reference.score(&drawn.picture, self.run)?;
-        Ok(Score { metric, judged: metric - self.gradients.cost(&drawn.picture, self.run)? })
+        Ok(Score { metric, judged: metric - self.gradients.cost(&drawn.picture) })
     }
 
     /// Draws the whole picture as chosen on a sample of it, with more colours if the sample promised too much.
