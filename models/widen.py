@@ -1,5 +1,5 @@
 """Makes a checkpoint to start from of a file that ships: for a larger scale, of which it enlarges as that does at first and repeats
-pixels beyond; or for work at half resolution on pictures that keep their size."""
+pixels beyond; for work at half resolution on pictures that keep their size; or with more blocks, which change nothing at first."""
 
 import argparse
 import struct
@@ -37,6 +37,22 @@ def widened(network, scale):
     return wide
 
 
+def deepened(network, blocks):
+    """New blocks stand evenly among the old ones and add nothing: their second convolutions are zero."""
+    shape, state = {**network.shape, "blocks": blocks}, network.state_dict()
+    deep = Network(**shape)
+    for block in deep.blocks:
+        block.second.weight.data.zero_()
+    old = network.shape["blocks"]
+    places = [(2 * at + 1) * blocks // (2 * old) for at in range(old)]
+    for name, value in state.items():
+        if name.startswith("blocks."):
+            _, at, rest = name.split(".", 2)
+            name = "blocks.%d.%s" % (places[int(at)], rest)
+        deep.state_dict()[name].copy_(value)
+    return deep
+
+
 def folded(network):
     """Each weight of the head is shared out among the four pixels that a pixel unshuffle puts in one place."""
     shape, state = {**network.shape, "unshuffle": 2}, network.state_dict()
@@ -54,9 +70,10 @@ def main():
     options.add_argument("checkpoint")
     options.add_argument("--scale", type=int, default=4, help="a multiple of the file's")
     options.add_argument("--half", action="store_true", help="of a file for twice: at half resolution instead")
+    options.add_argument("--blocks", type=int, help="as many blocks in place of the file's, at its scale")
     asked = options.parse_args()
     network = read(asked.file)
-    start = folded(network) if asked.half else widened(network, asked.scale)
+    start = folded(network) if asked.half else deepened(network, asked.blocks) if asked.blocks else widened(network, asked.scale)
     torch.save({"shape": start.shape, "mean": start.state_dict(), "step": 0}, asked.checkpoint)
 
 
