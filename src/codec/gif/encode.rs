@@ -15,9 +15,11 @@ use crate::{
     control::Run,
     error::{Error, Result},
     format::Format,
-    picture::{Channels, Frames, Picture, Plays},
+    picture::{Channels, Frames, Layout, Picture, Plays},
 };
 
+/// The longest side that the screen's descriptor can tell.
+const MOST_SIDE_PX: u32 = u16::MAX as u32;
 /// Alpha from which a pixel is drawn.
 const OPAQUE: u8 = 128;
 
@@ -35,11 +37,17 @@ impl Encode for Gif {
     /// longer.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if a frame has to draw more than 256 colours.
+    /// [`Error::Unsupported`] if a frame has to draw more than 256 colours, [`Error::Limit`] if a side is longer than 65,535.
     fn encode(&self, frames: &mut dyn Frames, options: &EncodeOptions, run: Run<'_>) -> Result<Vec<u8>> {
         let EncodeOptions::Gif(options) = options else {
             return Err(Error::internal("encoding GIF", format!("options for {}", options.format())));
         };
+        let Layout { width, height, .. } = frames.layout();
+        for (limit, side) in [("GIF width in pixels", width), ("GIF height in pixels", height)] {
+            if side > MOST_SIDE_PX {
+                return Err(Error::Limit { limit, wanted: side.into(), allowed: MOST_SIDE_PX.into() });
+            }
+        }
         let mut merged = Merged::new(Given::new(frames));
         let written = match options.loss > 0.0 {
             true => lossy::encode(&mut merged, options.loss, run)?,
@@ -159,6 +167,20 @@ mod tests {
             Gif.encode(&mut Shown::new(vec![gray(10), gray(200)]), &options, run).unwrap();
             let asked = asked.0.load(Ordering::Relaxed);
             assert!(asked > 1000 * steps * 2, "{asked} for {loss}");
+        }
+    }
+
+    #[test]
+    fn sides_that_the_screen_cannot_tell_are_refused() {
+        let run = Run { limits: &Limits::default(), control: &Asked::default() };
+        for (width, height, wanted) in [(65_535, 1, None), (65_536, 1, Some("width")), (1, 65_536, Some("height"))] {
+            let samples = Samples::Eight(vec![9; (width * height) as usize]);
+            let picture = Picture::new(width, height, Channels::Gray, samples).unwrap();
+            let options = EncodeOptions::Gif(GifOptions { loss: 0.0 });
+            let refused =
+                Gif.encode(&mut Shown::new(vec![picture]), &options, run).err().map(|error| error.to_string());
+            let wanted = wanted.map(|side| format!("GIF {side} in pixels is 65536, the limit is 65535"));
+            assert_eq!(refused, wanted);
         }
     }
 }
