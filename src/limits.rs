@@ -93,8 +93,7 @@ impl Limits {
     /// Checks a source's canvas of `width` x `height` pixels shown in `frames` frames.
     pub fn check_canvas(&self, width: u32, height: u32, frames: u32) -> Result<()> {
         let pixels = u64::from(width) * u64::from(height);
-        within("source width in pixels", width.into(), self.side_px.into())?;
-        within("source height in pixels", height.into(), self.side_px.into())?;
+        sides(["source width in pixels", "source height in pixels"], (width, height), self.side_px)?;
         within("source pixels", pixels, self.frame_pixels)?;
         within("source frames", frames.into(), self.frames)?;
         self.check_animation(pixels.saturating_mul(frames.into()))
@@ -116,8 +115,7 @@ impl Limits {
     }
 
     fn check_canvas_of(&self, [across, down, all]: [&'static str; 3], width: u32, height: u32) -> Result<()> {
-        within(across, width.into(), self.side_px.into())?;
-        within(down, height.into(), self.side_px.into())?;
+        sides([across, down], (width, height), self.side_px)?;
         within(all, u64::from(width) * u64::from(height), self.result_pixels)
     }
 
@@ -135,6 +133,12 @@ impl Limits {
     pub fn check_metadata(&self, bytes: usize) -> Result<()> {
         within("metadata bytes", bytes as u64, self.metadata_bytes)
     }
+}
+
+/// Refuses a width or a height above `most`, each by its name: a host's ceiling, or a format's.
+pub(crate) fn sides([across, down]: [&'static str; 2], (width, height): (u32, u32), most: u32) -> Result<()> {
+    within(across, width.into(), most.into())?;
+    within(down, height.into(), most.into())
 }
 
 /// Refuses `wanted` above `allowed`, by the name of the limit.

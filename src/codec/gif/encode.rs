@@ -15,6 +15,7 @@ use crate::{
     control::Run,
     error::{Error, Result},
     format::Format,
+    limits::sides,
     picture::{Channels, Frames, Layout, Picture, Plays},
 };
 
@@ -43,11 +44,7 @@ impl Encode for Gif {
             return Err(Error::internal("encoding GIF", format!("options for {}", options.format())));
         };
         let Layout { width, height, .. } = frames.layout();
-        for (limit, side) in [("GIF width in pixels", width), ("GIF height in pixels", height)] {
-            if side > MOST_SIDE_PX {
-                return Err(Error::Limit { limit, wanted: side.into(), allowed: MOST_SIDE_PX.into() });
-            }
-        }
+        sides(["GIF width in pixels", "GIF height in pixels"], (width, height), MOST_SIDE_PX)?;
         let mut merged = Merged::new(Given::new(frames));
         let written = match options.loss > 0.0 {
             true => lossy::encode(&mut merged, options.loss, run)?,

@@ -14,13 +14,14 @@ use crate::{
     codec::Sampling,
     control::Run,
     error::{Error, Result},
+    limits::sides,
     picture::{Channels, Picture},
 };
 
 /// Coefficients are held as multiples of an eighth.
 pub(super) const SCALE: i32 = 8;
 /// The longest side that a frame header can tell.
-const MAX_SIDE_PX: u32 = 65_535;
+const MOST_SIDE_PX: u32 = 65_535;
 /// Version 1.1, one pixel as wide as high, no thumbnail.
 const JFIF: [u8; 14] = *b"JFIF\0\x01\x01\0\0\x01\0\x01\0\0";
 /// Of so many rows of blocks one tells how long Huffman codes will be.
@@ -61,9 +62,7 @@ impl Spectrum {
         if !matches!(channels, Channels::Gray | Channels::Rgb) {
             return Err(Error::unsupported(format!("JPEG from {channels:?} pixels")));
         }
-        if width.max(height) > MAX_SIDE_PX {
-            return Err(Error::unsupported(format!("JPEG of {width}x{height} pixels")));
-        }
+        sides(["JPEG width in pixels", "JPEG height in pixels"], (width, height), MOST_SIDE_PX)?;
         let frame = frame((width, height), channels, sampling);
         let planes = Transform::new(&frame, mean).all(samples, run)?;
         let mut marks = Vec::new();

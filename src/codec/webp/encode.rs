@@ -9,6 +9,7 @@ use crate::{
     control::Run,
     error::{Error, Result},
     format::Format,
+    limits::sides,
     picture::{Channels, Frames, Picture},
 };
 
@@ -67,12 +68,7 @@ pub(super) fn import(picture: &Picture, colours: Colours, run: Run<'_>) -> Resul
 
 /// Refuses what the format cannot hold.
 pub(super) fn check_side(width: u32, height: u32) -> Result<()> {
-    for (limit, side) in [("WebP width in pixels", width), ("WebP height in pixels", height)] {
-        if side > MOST_SIDE_PX {
-            return Err(Error::Limit { limit, wanted: side.into(), allowed: MOST_SIDE_PX.into() });
-        }
-    }
-    Ok(())
+    sides(["WebP width in pixels", "WebP height in pixels"], (width, height), MOST_SIDE_PX)
 }
 
 /// What libwebp is to see.

@@ -61,9 +61,12 @@ pub(super) fn search(
         Trials { task, most: histogram.distinct, palettes, picture, reference: sampled, gradients, target, run };
     let Some(best) = trials.best()? else { return Ok(None) };
     run.control.stage(Stage::Encode, 0.7);
-    let gradients = Gradients::of(task.picture, run)?;
-    let mut whole = Trials { picture: task.picture, reference, gradients, ..trials };
-    whole.finished(best)
+    if bands.is_some() {
+        trials.picture = task.picture;
+        trials.reference = reference;
+        trials.gradients = Gradients::of(task.picture, run)?;
+    }
+    trials.finished(best)
 }
 
 /// Settings, and what they gave.
