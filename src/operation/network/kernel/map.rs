@@ -47,10 +47,4 @@ impl Map {
         let start = (y + 1) * self.pitch() + self.blocks;
         &mut self.lines[start..][..self.width * self.blocks]
     }
-
-    /// Adds another of the same shape.
-    pub(in super::super) fn add(&mut self, other: &Self) {
-        let others = other.lines.as_flattened();
-        self.lines.as_flattened_mut().iter_mut().zip(others).for_each(|(sum, value)| *sum += value);
-    }
 }
