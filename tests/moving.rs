@@ -209,6 +209,21 @@ fn what_a_first_frame_uncovers_again_is_transparent_in_other_formats() {
 }
 
 #[test]
+fn what_has_no_colour_is_black_and_the_first_frame_is_shown_whole_as_in_browsers() {
+    let colours = [0xFF_0000, 0x00_FF00, 0x00_00FF, 0xFF_FFFF];
+    let few = Gif { bits: 3, ..Gif::of(4, 1, 2, colours.into_iter()) };
+    let source =
+        few.frame([0, 0, 8, 2], (1, 5, None), |x, _| x as u8).frame([7, 1, 9, 9], (1, 5, None), |_, _| 3).end();
+    let result = process(&source, LOSSLESS);
+    let first = &shown(&result.bytes)[0].1;
+    assert_eq!(first.dimensions(), (8, 2));
+    let row: Vec<[u8; 4]> = (0..8).map(|x| first.get_pixel(x, 1).0).collect();
+    let [red, green, blue, white, black] = [[255, 0, 0], [0, 255, 0], [0, 0, 255], [255; 3], [0; 3]];
+    assert_eq!(row, [red, green, blue, white, black, black, black, black].map(|[r, g, b]| [r, g, b, 255]));
+    assert_eq!(shown(&result.bytes)[1].1.get_pixel(7, 1).0, [255; 4]);
+}
+
+#[test]
 fn the_number_of_plays_stays() {
     let block = |times: u16| [&b"NETSCAPE2.0\x03\x01"[..], &times.to_le_bytes()].concat();
     for times in [0, 1, 2, 65_535] {

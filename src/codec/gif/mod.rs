@@ -62,10 +62,8 @@ fn damaged(problem: impl Into<String>) -> Error {
     Error::input(Format::Gif, problem)
 }
 
-/// The canvas. Writers that leave the screen empty mean the first frame.
+/// The canvas: the screen, and all of the first frame, as in browsers. (Writers leave the screen empty, or keep that of a picture
+/// that was cut out of another.) What later frames have beyond it is not shown.
 fn canvas(screen: Screen<'_>, first: blocks::Place) -> (u32, u32) {
-    match (screen.width, screen.height) {
-        (0, _) | (_, 0) => (first.x + first.width, first.y + first.height),
-        size => size,
-    }
+    (screen.width.max(first.x + first.width), screen.height.max(first.y + first.height))
 }

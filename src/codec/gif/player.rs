@@ -157,9 +157,9 @@ fn times(mut walk: Walk<'_>, run: Run<'_>) -> Result<Plays> {
     Ok(times)
 }
 
-/// The colours of all indices; what the table lacks, and what is meant to be, is transparent.
+/// The colours of all indices; what the table lacks is black, as in browsers, and what is meant to be is transparent.
 fn palette(frame: &Stored<'_>, screen: Screen<'_>) -> [Pixel; 256] {
-    let mut colours = [NOTHING; 256];
+    let mut colours = [[0, 0, 0, 255]; 256];
     let table = frame.table.or(screen.table);
     for (colour, [r, g, b]) in colours.iter_mut().zip(table.into_iter().flat_map(|table| table.colours())) {
         *colour = [r, g, b, 255];

@@ -61,9 +61,7 @@ impl<'a> Seen<'a> {
         let Place { x, y, width, height } = frame.place;
         let bare = self.frames == 0 && ((x, y) != (0, 0) || width < screen.width || height < screen.height);
         let bits = frame.table.or(screen.table).map_or(0, Table::bits);
-        // What has no colour is transparent.
-        let colourless = frame.code_bits.is_some_and(|wanted| u16::from(wanted) > bits.max(2));
-        self.alpha |= bare || self.cleared || colourless || frame.control.transparent.is_some();
+        self.alpha |= bare || self.cleared || frame.control.transparent.is_some();
         // Before the first frame there was nothing.
         let bared = self.frames == 0 && frame.control.disposal == Disposal::Restore;
         self.cleared |= bared || frame.control.disposal == Disposal::Clear;
@@ -120,19 +118,22 @@ mod tests {
     fn pixels_beside_the_canvas_count() {
         let wide = |interlaced: u8| {
             let frames: Vec<u8> = (0..5).flat_map(|_| frame([0, 0, 16_000, 3_000], interlaced)).collect();
-            probed(&[head(5, 3), frames].concat())
+            probed(&[head(5, 3), frame([0, 0, 5, 3], 0), frames].concat())
         };
         assert!(wide(0).is_ok());
         assert_eq!(
             wide(0x40).unwrap_err().to_string(),
-            "source pixels over all frames is 240000000, the limit is 200000000"
+            "source pixels over all frames is 240000015, the limit is 200000000"
         );
     }
 
     #[test]
-    fn an_empty_screen_takes_the_size_of_the_first_frame() {
-        let info = probed(&[head(0, 0), frame([1, 2, 5, 3], 0)].concat()).unwrap();
-        assert_eq!((info.width, info.height), (6, 5));
+    fn a_screen_smaller_than_the_first_frame_grows_to_show_it_and_not_for_later_ones() {
+        for (screen, wanted) in [([0, 0], (6, 5)), ([0, 9], (6, 9)), ([4, 3], (6, 5)), ([9, 3], (9, 5))] {
+            let frames = [frame([1, 2, 5, 3], 0), frame([0, 0, 20, 20], 0)].concat();
+            let info = probed(&[head(screen[0], screen[1]), frames].concat()).unwrap();
+            assert_eq!((info.width, info.height), wanted, "{screen:?}");
+        }
         let error = probed(&[head(0, 0), frame([0, 0, 0, 0], 0)].concat()).unwrap_err();
         assert_eq!(error.to_string(), "the GIF image is 0x0 pixels");
     }
