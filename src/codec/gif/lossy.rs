@@ -24,6 +24,8 @@ use crate::{
 const BUSY: f32 = 200.0;
 /// How much more an error costs in a pixel that stays.
 const STAYING: f32 = 4.0;
+/// How much more an error of a table costs, which no other pixel makes up for.
+const POORER: f32 = 30.0;
 
 /// Writes a sequence; `loss` is the squared error, in steps of luma, that a bit is worth. `None` if some canvas cannot be
 /// reached.
@@ -167,8 +169,8 @@ impl<'t> Pen<'t> {
         if split.disposal == Disposal::Clear { area.with(split.area) } else { area }
     }
 
-    /// The global table if it has what may be drawn, or one of the most frequent colours of that; and the index that
-    /// leaves pixels as they are, if some may be.
+    /// The global table if errors of its nearest colours cost less than a table of the frame's own, or one of the most frequent
+    /// colours of what may be drawn; and the index that leaves pixels as they are, if some may be.
     fn table(
         &self,
         wanted: &[Pixel],
@@ -176,26 +178,29 @@ impl<'t> Pen<'t> {
         area: Area,
         run: Run<'_>,
     ) -> Result<(Cow<'t, Table>, bool, Option<u8>)> {
-        let (mut drawn, mut leaves) = (Counts::default(), false);
+        let (mut drawn, mut leaves, mut lost) = (Counts::default(), false, 0.0);
+        let mut nearest = Nearest::new(self.global);
         for row in costs.within(area, self.width, run) {
-            let (row, left, _) = row?;
-            for (&wanted, &left) in wanted[row].iter().zip(left) {
+            let (row, left, weights) = row?;
+            for (&wanted, (&left, weight)) in wanted[row].iter().zip(left.iter().zip(weights)) {
                 leaves |= left <= MOST_SPARED;
                 if left > 0.0 && wanted != NOTHING {
                     drawn.add(wanted);
+                    lost += nearest.error(wanted).map_or(left, |error| left.min(weight * error));
                 }
             }
         }
         let mut counted = drawn.finish();
-        let (mut needed, mut useful, mut served) = ([false; 256], [0; 256], true);
+        let (mut needed, mut useful) = ([false; 256], [0; 256]);
         for &(colour, count) in &counted {
-            match self.global.index(colour) {
-                Some(index) => (needed[usize::from(index)], useful[usize::from(index)]) = (true, count),
-                None => served = false,
+            if let Some(index) = nearest.index(colour) {
+                needed[usize::from(index)] = true;
+                useful[usize::from(index)] += count;
             }
         }
         let free = self.global.transparent(&needed, &useful);
-        if served && (free.is_some() || !leaves) {
+        let own = Table::bytes_of((counted.len() + usize::from(leaves)).min(256)) * 8;
+        if lost * POORER <= own as f32 && (free.is_some() || !leaves) {
             return Ok((Cow::Borrowed(self.global), false, free.filter(|_| leaves)));
         }
         counted.sort_unstable_by_key(|&(colour, count)| (Reverse(count), colour));
@@ -208,16 +213,9 @@ impl<'t> Pen<'t> {
     }
 
     fn pixels(&self, wanted: &[Pixel], costs: &Costs, area: Area, table: &Table, run: Run<'_>) -> Result<Vec<Wish>> {
-        let (mut last, mut beside) = ((NOTHING, None), HashMap::new());
-        let mut index = |colour: Pixel| {
-            if colour != last.0 {
-                let close = || *beside.entry(colour).or_insert_with(|| nearest(&table.entries, colour));
-                last = (colour, table.index(colour).or_else(close));
-            }
-            last.1
-        };
+        let mut nearest = Nearest::new(table);
         let mut wish = |(at, (&left, &weight)): (usize, (&f32, &f32))| Wish {
-            nearest: if wanted[at] == NOTHING { None } else { index(wanted[at]) },
+            nearest: if wanted[at] == NOTHING { None } else { nearest.index(wanted[at]) },
             colour: wanted[at],
             base: self.base[at],
             left,
@@ -251,7 +249,35 @@ fn rows(area: Area, width: usize, run: Run<'_>) -> impl Iterator<Item = Result<R
     (area.y..area.y + area.height).map(move |y| run.check().map(|()| place(y)))
 }
 
-fn nearest(entries: &[Pixel], wanted: Pixel) -> Option<u8> {
+/// The entries of a table for colours that it may lack.
+struct Nearest<'t> {
+    table: &'t Table,
+    last: (Pixel, Option<u8>),
+    beside: HashMap<Pixel, Option<u8>>,
+}
+
+impl<'t> Nearest<'t> {
+    fn new(table: &'t Table) -> Self {
+        Self { table, last: (NOTHING, None), beside: HashMap::new() }
+    }
+
+    /// The index of a colour or of the nearest; `None` in a table without colours.
+    fn index(&mut self, colour: Pixel) -> Option<u8> {
+        if colour != self.last.0 {
+            let beside = || *self.beside.entry(colour).or_insert_with(|| closest(&self.table.entries, colour));
+            self.last = (colour, self.table.index(colour).or_else(beside));
+        }
+        self.last.1
+    }
+
+    /// How far that is from the colour; `None` where it would mislead.
+    fn error(&mut self, colour: Pixel) -> Option<f32> {
+        let entry = point(self.table.entries[usize::from(self.index(colour)?)]);
+        (!misleads(entry, point(colour))).then(|| distance(entry, point(colour)))
+    }
+}
+
+fn closest(entries: &[Pixel], wanted: Pixel) -> Option<u8> {
     let far = |entry: &Pixel| distance(point(*entry), point(wanted));
     let known = entries.iter().enumerate().filter(|(_, entry)| entry[3] != 0);
     known.min_by(|one, other| far(one.1).total_cmp(&far(other.1))).map(|(index, _)| index as u8)

@@ -72,12 +72,21 @@ impl Table {
 
     /// Bits of an index, 1 to 8.
     pub(super) fn bits(&self) -> u8 {
-        (self.entries.len().max(2) - 1).ilog2() as u8 + 1
+        Self::bits_of(self.entries.len())
     }
 
     /// Bytes in a file.
     pub(super) fn bytes(&self) -> usize {
-        3 << self.bits()
+        Self::bytes_of(self.entries.len())
+    }
+
+    /// Those of a table of so many entries.
+    pub(super) fn bytes_of(entries: usize) -> usize {
+        3 << Self::bits_of(entries)
+    }
+
+    fn bits_of(entries: usize) -> u8 {
+        (entries.max(2) - 1).ilog2() as u8 + 1
     }
 
     pub(super) fn serves(&self, needs: &Needs) -> bool {

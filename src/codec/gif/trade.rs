@@ -12,8 +12,9 @@ const MOST_BITS: u32 = 12;
 const MOST_CODES: u16 = 1 << MOST_BITS;
 /// No error of a pixel is worth more bits than this: so many spell it out.
 pub(super) const MOST_SPARED: f32 = 11.0;
-/// The greatest error of colour, as a squared distance.
+/// The greatest error of colour, as a squared distance, and of luma.
 const MOST_CHROMA: f32 = 900.0;
+const MOST_LUMA: f32 = 48.0;
 /// Paths followed at once.
 const MOST_PATHS: usize = 48;
 /// Pixels by which a path may be dearer than the best so far and still be followed.
@@ -44,11 +45,11 @@ pub(super) fn distance(one: Point, other: Point) -> f32 {
     square([one[0] - other[0], one[1] - other[1], one[2] - other[2]])
 }
 
-/// Whether one is taken for the other only by what sees no colours, however few bits it costs: lines of two colours that
-/// change places change what a chart says.
+/// Whether one must not be taken for the other, however few bits it costs: lines of two colours that change places change what a
+/// chart says, and pixels that are gone or were added make another letter.
 pub(super) fn misleads(one: Point, other: Point) -> bool {
-    let (reds, blues) = (one[1] - other[1], one[2] - other[2]);
-    reds * reds + blues * blues > MOST_CHROMA
+    let (luma, reds, blues) = (one[0] - other[0], one[1] - other[1], one[2] - other[2]);
+    luma.abs() > MOST_LUMA || reds * reds + blues * blues > MOST_CHROMA
 }
 
 fn square(p: Point) -> f32 {

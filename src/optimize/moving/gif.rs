@@ -186,6 +186,7 @@ impl Writer<'_> {
     /// The whole with a loss that is not searched.
     fn finished(&self, frames: &mut dyn Frames, loss: f32) -> Result<Optimised> {
         let bytes = self.written(frames, loss, self.palettes().as_mut())?;
+        let bytes = if loss > 0.0 { self.squeezed(bytes)? } else { bytes };
         let exact = loss <= 0.0 && self.task.stored.is_some();
         let score = if exact { 100.0 } else { self.scores(frames, &bytes)?.mean };
         let warnings = if loss <= 0.0 { self.missing() } else { Vec::new() };
