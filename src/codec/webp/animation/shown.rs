@@ -10,10 +10,14 @@ use crate::{
     error::Result,
 };
 
-/// Samples of a plain block differ by no more.
+/// The side of a quarter of a block.
+const HALF: usize = BLOCK / 2;
+/// Samples of a plain quarter differ by no more.
 const PLAIN: u8 = 24;
 /// A sample that is off by more, and by half of what the samples of its block differ, is seen.
 pub(super) const SEEN: u8 = 12;
+/// The same of a quarter beside detail, which hides a little; else all that moves would be drawn twice.
+const FAR: u8 = 32;
 
 /// The canvas as a reader of the file composes it.
 pub(super) struct Shown {
@@ -69,14 +73,39 @@ impl Shown {
     }
 }
 
-/// Whether a block, given as rows of what is shown and what is wanted, is plain and visibly not what it should be.
+/// Whether a block, given as rows of what is shown and what is wanted, is plain and visibly not what it should be, or a quarter
+/// of it is and far off: a bar or a line may have no whole block to itself.
 fn is_off<'p>(rows: impl Iterator<Item = (&'p [Pixel], &'p [Pixel])>) -> bool {
-    let (mut range, mut most) = (Range::default(), 0);
-    for (shown, wanted) in rows.flat_map(|(shown, wanted)| shown.iter().zip(wanted)) {
-        range.add(wanted);
-        most = shown.iter().zip(wanted).fold(most, |most, (shown, wanted)| most.max(shown.abs_diff(*wanted)));
+    let mut quarters = Quarters::default();
+    for (y, (shown, wanted)) in rows.enumerate() {
+        (0..).zip(shown.iter().zip(wanted)).for_each(|(x, (shown, wanted))| quarters.add((x, y), shown, wanted));
     }
-    range.low[3] == u8::MAX && range.is_plain() && most > SEEN + range.width() / 2
+    let is_seen = |(range, most): (Range, u8), least| range.low[3] == u8::MAX && most > least + range.width() / 2;
+    quarters.plain().any(|quarter| is_seen(quarter, FAR)) || quarters.whole().is_some_and(|whole| is_seen(whole, SEEN))
+}
+
+/// The quarters of a block: what they range over, and how far they are off at most.
+#[derive(Debug, Default)]
+pub(super) struct Quarters([(Range, u8); 4]);
+
+impl Quarters {
+    /// Adds a pixel at a place of the block.
+    pub(super) fn add(&mut self, (x, y): (usize, usize), shown: &Pixel, wanted: &Pixel) {
+        let (range, most) = &mut self.0[y / HALF * 2 + x / HALF];
+        range.add(wanted);
+        *most = shown.iter().zip(wanted).fold(*most, |most, (shown, wanted)| most.max(shown.abs_diff(*wanted)));
+    }
+
+    /// Those that are plain.
+    pub(super) fn plain(&self) -> impl Iterator<Item = (Range, u8)> {
+        self.0.into_iter().filter(|(range, _)| range.is_plain())
+    }
+
+    /// All together, if they are plain.
+    fn whole(&self) -> Option<(Range, u8)> {
+        let whole = self.0.into_iter().reduce(|one, other| (one.0.with(other.0), one.1.max(other.1)));
+        whole.filter(|(range, _)| range.is_plain())
+    }
 }
 
 /// What the samples of a block range over.
@@ -93,14 +122,20 @@ impl Default for Range {
 }
 
 impl Range {
-    pub(super) fn add(&mut self, pixel: &Pixel) {
+    fn add(&mut self, pixel: &Pixel) {
         for (at, &sample) in pixel.iter().enumerate() {
             (self.low[at], self.high[at]) = (self.low[at].min(sample), self.high[at].max(sample));
         }
     }
 
-    pub(super) fn is_plain(&self) -> bool {
-        self.width() <= PLAIN
+    fn with(self, other: Self) -> Self {
+        let low = std::array::from_fn(|at| self.low[at].min(other.low[at]));
+        Self { low, high: std::array::from_fn(|at| self.high[at].max(other.high[at])) }
+    }
+
+    /// Not of nothing, as there may be at the edge of the canvas.
+    fn is_plain(&self) -> bool {
+        self.low <= self.high && self.width() <= PLAIN
     }
 
     /// Of the channel that ranges most.
@@ -149,8 +184,21 @@ mod tests {
         let mut wanted = gray(100);
         wanted[0] = [101 + PLAIN, 100, 100, u8::MAX];
         let mut shown = Shown::new(WIDTH, BLOCK);
+        shown.canvas = gray(100 - FAR);
         let mut base = gray(100);
         assert!(!shown.rebase(&mut base, &wanted));
         assert_eq!(base, wanted, "the first has detail, the second was there");
+    }
+
+    #[test]
+    fn a_plain_quarter_beside_detail_that_is_far_off_is_drawn_once_more() {
+        let mut wanted = gray(100);
+        wanted[0] = [101 + PLAIN, 100, 100, u8::MAX];
+        let mut shown = Shown::new(WIDTH, BLOCK);
+        shown.canvas = gray(100);
+        shown.canvas[HALF] = [101 + FAR, 100, 100, u8::MAX];
+        let mut base = gray(0);
+        assert!(shown.rebase(&mut base, &wanted));
+        assert_eq!(base[..BLOCK], shown.canvas[..BLOCK]);
     }
 }
