@@ -2,7 +2,7 @@
 
 use super::{
     Palette, SEEN,
-    histogram::{Bin, Histogram},
+    histogram::{Bin, Histogram, MANY, weight},
     space::{Point, Points, colour, distance, point},
 };
 use crate::{control::Run, error::Result};
@@ -12,6 +12,11 @@ const ROUNDS: usize = 12;
 
 /// Entries of a table.
 const MOST: usize = 256;
+
+/// How far the hue of a thin line or a letter may be off, as a distance in Oklab without lightness: more makes red of gray.
+const TINGED: f32 = 0.05;
+/// Pixels of a colour that has a hue to be kept.
+const SEVERAL: f32 = 8.0;
 
 /// The squared error over all its pixels from which a plain area has a colour of its own, as a squared distance in Oklab.
 #[derive(Debug, Clone, Copy)]
@@ -51,7 +56,8 @@ pub(crate) fn cluster(histogram: &Histogram, size: usize, run: Run<'_>) -> Resul
     Ok(Palette { colours: settled(&histogram.bins, &owners, &centres) })
 }
 
-/// The same, and the colours of plain areas that would be drawn visibly wrong with it; at most 256 in all.
+/// The same, and the colours of plain areas that would be drawn visibly wrong with it, and of whatever is thinner and would come out
+/// in another hue; at most 256 in all.
 pub(crate) fn faithful(histogram: &Histogram, size: usize, missed: Missed, run: Run<'_>) -> Result<Palette> {
     let Palette { mut colours } = cluster(histogram, size, run)?;
     let mut points: Vec<Point> = colours.iter().map(|&colour| point(colour)).collect();
@@ -65,8 +71,32 @@ pub(crate) fn faithful(histogram: &Histogram, size: usize, missed: Missed, run: 
             points.push(here);
         }
     }
+    // Photographs have too many colours for one to be that of a line.
+    if histogram.distinct <= MANY {
+        keep_hues(histogram, &mut colours, &mut points, run)?;
+    }
     colours.sort_unstable();
     Ok(Palette { colours })
+}
+
+/// Adds colours of which there are several pixels and none of the nearest hue, the most frequent first.
+fn keep_hues(histogram: &Histogram, colours: &mut Vec<[u8; 4]>, points: &mut Vec<Point>, run: Run<'_>) -> Result<()> {
+    let mut bins: Vec<&Bin> = histogram.bins.iter().filter(|bin| bin.weight >= weight(SEVERAL)).collect();
+    bins.sort_unstable_by(|one, other| other.weight.total_cmp(&one.weight).then(one.colour.cmp(&other.colour)));
+    let mut index = Points::new(points);
+    for bins in bins.chunks(1 << 10) {
+        run.check()?;
+        for bin in bins {
+            let there = points[index.nearest(bin.point).0];
+            let [a, b] = [there[1] - bin.point[1], there[2] - bin.point[2]];
+            if colours.len() < MOST && a * a + b * b > TINGED * TINGED {
+                colours.push(bin.colour);
+                points.push(bin.point);
+                index = Points::new(points);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A group of bins while cutting.

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Above this many colours, near ones are counted together.
-const MANY: usize = 1 << 15;
+pub(super) const MANY: usize = 1 << 15;
 
 /// One colour, or several near ones.
 #[derive(Debug, Clone, Copy)]
@@ -136,9 +136,12 @@ impl Changes {
 }
 
 fn bin(colour: [u8; 4], count: u32) -> Bin {
-    // Small areas of a colour of their own (an icon, a line) matter more than their share of pixels.
-    let weight = (count as f32).sqrt() * (count as f32).sqrt().sqrt();
-    Bin { colour, point: point(colour), weight }
+    Bin { colour, point: point(colour), weight: weight(count as f32) }
+}
+
+/// Small areas of a colour of their own (an icon, a line) matter more than their share of pixels.
+pub(super) fn weight(count: f32) -> f32 {
+    count.sqrt() * count.sqrt().sqrt()
 }
 
 /// Merges colours that agree in the upper six bits of each channel into the most frequent of them.
