@@ -11,6 +11,8 @@ use crate::{
 const PIXELS: f64 = 12_288.0;
 /// Of 64, about the golden section.
 const GOLDEN: usize = 39;
+/// Alpha of a pixel that is wholly there, but for what rounding took.
+const WHOLE: f32 = 0.95;
 /// Luminance of linear sRGB (IEC 61966-2-1), and what weighs its codes.
 pub(super) const LUMA: [f32; 3] = [0.2126, 0.7152, 0.0722];
 
@@ -18,6 +20,10 @@ pub(super) const LUMA: [f32; 3] = [0.2126, 0.7152, 0.0722];
 #[derive(Debug, Clone)]
 pub(super) struct Survey {
     pub codes: Vec<[f32; 3]>,
+    /// Pixels of the grid that are not, of which less than half is there.
+    pub hidden: usize,
+    /// Those of `codes` that are not wholly there.
+    pub translucent: usize,
 }
 
 impl Survey {
@@ -25,7 +31,7 @@ impl Survey {
         let layout = picture.layout();
         let step = (layout.pixels() as f64 / PIXELS).sqrt().ceil().max(1.0) as usize;
         let count = layout.channels.count();
-        let mut codes = Vec::new();
+        let (mut codes, mut hidden, mut translucent) = (Vec::new(), 0, 0);
         let first = (step / 2).min(layout.height as usize - 1);
         for y in (first..layout.height as usize).step_by(step) {
             run.check()?;
@@ -36,18 +42,21 @@ impl Survey {
                     Samples::Eight(samples) => f32::from(samples[at + c]) / 255.0,
                     Samples::Sixteen(samples) => f32::from(samples[at + c]) / 65_535.0,
                 };
-                if layout.channels.has_alpha() && code(count - 1) < 0.5 {
+                let alpha = if layout.channels.has_alpha() { code(count - 1) } else { 1.0 };
+                if alpha < 0.5 {
+                    hidden += 1;
                     continue;
                 }
+                translucent += usize::from(alpha < WHOLE);
                 codes.push(if layout.channels.is_gray() { [code(0); 3] } else { [code(0), code(1), code(2)] });
             }
         }
-        Ok(Self { codes })
+        Ok(Self { codes, hidden, translucent })
     }
 
     /// Every pixel changed.
     pub(super) fn map(&self, change: impl Fn([f32; 3]) -> [f32; 3]) -> Self {
-        Self { codes: self.codes.iter().map(|&code| change(code)).collect() }
+        Self { codes: self.codes.iter().map(|&code| change(code)).collect(), ..*self }
     }
 
     /// One number a pixel, sorted.

@@ -105,8 +105,9 @@ impl Operation for Light {
 
     fn prepare(&self, first: &Picture, run: Run<'_>) -> Result<Option<Box<dyn Apply>>> {
         let survey = Survey::of(first, run)?;
-        // A ground of one colour has the light that it is meant to have.
-        let amount = self.amount() * survey.telling() * (1.0 - Ground::of(&survey).plain);
+        // A ground of one colour has the light that it is meant to have, and so have drawings.
+        let Ground { plain, drawn, .. } = Ground::of(&survey);
+        let amount = self.amount() * survey.telling() * (1.0 - plain.max(drawn));
         if amount == 0.0 {
             return Ok(None);
         }
