@@ -136,9 +136,13 @@ fn routes(front: Front) -> Router {
         .with_state(front)
 }
 
+/// Behind several proxies the header tells of each, in one line or more: all must have been reached by HTTPS, since a client
+/// may have written the first.
 fn is_secure(front: &Front, peer: Peer, headers: &HeaderMap) -> bool {
+    let mut hops =
+        headers.get_all("x-forwarded-proto").iter().flat_map(|line| line.as_bytes().split(|&byte| byte == b','));
     let forwarded =
-        headers.get("x-forwarded-proto").is_some_and(|proto| proto.as_bytes().eq_ignore_ascii_case(b"https"));
+        headers.contains_key("x-forwarded-proto") && hops.all(|hop| hop.trim_ascii().eq_ignore_ascii_case(b"https"));
     peer.encrypted || front.behind_proxy && forwarded
 }
 
@@ -249,13 +253,33 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test]
-    async fn what_no_route_takes_is_refused_as_the_interface_says() {
+    fn front(behind_proxy: bool) -> Front {
         let public_url = "https://images.test".to_owned();
         let keyring = Keyring::new([1; 32], [2; 32]);
         let service = Service::new(memory::ports(), Engine::new(), keyring, Settings::new(&public_url));
         let metrics = PrometheusBuilder::new().build_recorder().handle();
-        let routes = routes(Front { service, public_url, metrics, behind_proxy: false });
+        Front { service, public_url, metrics, behind_proxy }
+    }
+
+    #[tokio::test]
+    async fn a_proxy_says_how_all_hops_were_reached_where_there_is_one() {
+        let peer = Peer { address: SocketAddr::from(([127, 0, 0, 1], 1)), encrypted: false };
+        let is_secure = |behind_proxy: bool, lines: &[&str]| {
+            let name = HeaderName::from_static("x-forwarded-proto");
+            let headers = lines.iter().map(|line| (name.clone(), line.parse().unwrap()));
+            is_secure(&front(behind_proxy), peer, &headers.collect())
+        };
+        for lines in [&["https"][..], &["HTTPS , https"], &["https", "https"]] {
+            assert!(is_secure(true, lines) && !is_secure(false, lines), "{lines:?}");
+        }
+        for lines in [&[][..], &[""], &["https, http"], &["http", "https"]] {
+            assert!(!is_secure(true, lines), "{lines:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_no_route_takes_is_refused_as_the_interface_says() {
+        let routes = routes(front(false));
         let peer = Peer { address: SocketAddr::from(([127, 0, 0, 1], 1)), encrypted: true };
         for (method, path) in [("GET", "/nothing"), ("POST", "/health"), ("PUT", "/docs"), ("DELETE", "/metrics")] {
             let request = Request::builder().method(method).uri(path).extension(ConnectInfo(peer));
