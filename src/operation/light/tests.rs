@@ -190,10 +190,26 @@ fn what_is_hidden_does_not_change_what_is_seen() {
         let shown = |n: usize| (n % SIDE).abs_diff(SIDE / 2) < 30;
         let scene = patches(70.0);
         let pixels = scene.eight().unwrap().chunks_exact(3).enumerate();
-        let samples = pixels.flat_map(|(n, p)| if shown(n) { [p[0], p[1], p[2], 255] } else { [hidden, hidden, 0, 0] });
+        // With the noise of a photograph.
+        let noise = |n: usize| (n * 37 % 13) as u8;
+        let seen = |n: usize, p: &[u8]| [p[0] + noise(n), p[1] + noise(5 * n), p[2] + noise(7 * n), 255];
+        let samples = pixels.flat_map(|(n, p)| if shown(n) { seen(n, p) } else { [hidden, hidden, 0, 0] });
         let side = SIDE as u32;
         let cut = Picture::new(side, side, Channels::Rgba, Samples::Eight(samples.collect())).unwrap();
         lit(50, &cut, &cut)
     };
     assert_eq!(cut(0), cut(255));
+}
+
+#[test]
+fn a_drawing_on_transparency_has_the_light_that_it_is_meant_to_have() {
+    let side = SIDE as u32;
+    let sign = |n: usize| match (n % SIDE / 8 + n / SIDE / 8) % 3 {
+        0 => [0, 0, 0, 0],
+        1 => [90, 10, 20, 255],
+        _ => [0, 0, 0, 255],
+    };
+    let logo =
+        Picture::new(side, side, Channels::Rgba, Samples::Eight((0..SIDE * SIDE).flat_map(sign).collect())).unwrap();
+    assert_eq!(lit(100, &logo, &logo), logo);
 }
