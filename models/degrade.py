@@ -73,18 +73,18 @@ def camera(picture, random):
 
 
 def noisy(picture, random):
-    """Three and a half in ten with white noise of sigma 0 to 55, one as from a camera, nearly five through JPEG of quality 8 to
-    95, more often low than high, the rest clean; three in ten are grey."""
+    """Nearly half with white noise of sigma 0 to 55, one in twelve as from a camera, four in ten through JPEG of quality 8 to 95,
+    more often low than high, the rest clean; three in ten are grey."""
     grey = random.random() < 0.3
     if grey:
         picture = np.repeat(np.asarray(Image.fromarray(picture).convert("L"))[..., None], 3, 2)
     kind = random.random()
-    if kind < 0.35:
+    if kind < 0.48:
         spread = random.normal(0, random.uniform(0, 55), picture[..., : 1 if grey else 3].shape)
         return rounded(picture + spread), picture
-    if kind < 0.45 and not grey:
+    if kind < 0.56 and not grey:
         return camera(picture, random), picture
-    if kind < 0.92:
+    if kind < 0.95:
         light = picture
         if random.random() < 0.2:
             light = rounded(picture + random.normal(0, random.uniform(0, 12), picture[..., : 1 if grey else 3].shape))

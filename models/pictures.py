@@ -30,9 +30,9 @@ def load(folders, smallest=128):
             # To about two megapixels, and by three at the least.
             times = max(REDUCED_JPEG, math.sqrt(picture.width * picture.height / 2e6))
             picture = shrink(picture, int(picture.width / times), int(picture.height / times))
-        for scale in (1.0, 0.7, 0.5):
+        for scale in (1.0, 0.7, 0.5, 0.35, 0.25):
             width, height = int(picture.width * scale) & ~1, int(picture.height * scale) & ~1
-            if scale < 1.0 and width * height < 400_000:
+            if scale < 1.0 and width * height < 150_000:
                 break
             if min(width, height) >= smallest:
                 pictures.append(np.asarray(shrink(picture, width, height)))
