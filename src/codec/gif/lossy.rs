@@ -20,8 +20,8 @@ use crate::{
     error::Result,
 };
 
-/// Variance of luma at which an error costs half as much as where the picture is flat.
-const BUSY: f32 = 200.0;
+/// Variance of luma with which errors begin to cost less than where the picture is flat: half as much at three times of it.
+const BUSY: f32 = 30.0;
 /// How much more an error costs in a pixel that stays.
 const STAYING: f32 = 4.0;
 /// How much more an error of a table costs, which no other pixel makes up for.
@@ -186,14 +186,14 @@ impl<'t> Pen<'t> {
                 leaves |= left <= MOST_SPARED;
                 if left > 0.0 && wanted != NOTHING {
                     drawn.add(wanted);
-                    lost += nearest.error(wanted).map_or(left, |error| left.min(weight * error));
+                    lost += nearest.of(wanted).map_or(left, |near| left.min(weight * near.error));
                 }
             }
         }
         let mut counted = drawn.finish();
         let (mut needed, mut useful) = ([false; 256], [0; 256]);
         for &(colour, count) in &counted {
-            if let Some(index) = nearest.index(colour) {
+            if let Some(Near { index, .. }) = nearest.of(colour) {
                 needed[usize::from(index)] = true;
                 useful[usize::from(index)] += count;
             }
@@ -215,7 +215,7 @@ impl<'t> Pen<'t> {
     fn pixels(&self, wanted: &[Pixel], costs: &Costs, area: Area, table: &Table, run: Run<'_>) -> Result<Vec<Wish>> {
         let mut nearest = Nearest::new(table);
         let mut wish = |(at, (&left, &weight)): (usize, (&f32, &f32))| Wish {
-            nearest: if wanted[at] == NOTHING { None } else { nearest.index(wanted[at]) },
+            nearest: if wanted[at] == NOTHING { None } else { nearest.of(wanted[at]).map(|near| near.index) },
             colour: wanted[at],
             base: self.base[at],
             left,
@@ -252,8 +252,15 @@ fn rows(area: Area, width: usize, run: Run<'_>) -> impl Iterator<Item = Result<R
 /// The entries of a table for colours that it may lack.
 struct Nearest<'t> {
     table: &'t Table,
-    last: (Pixel, Option<u8>),
-    beside: HashMap<Pixel, Option<u8>>,
+    last: (Pixel, Option<Near>),
+    beside: HashMap<Pixel, Option<Near>>,
+}
+
+/// An entry, and how far from a colour it is; infinite where it would mislead.
+#[derive(Debug, Clone, Copy)]
+struct Near {
+    index: u8,
+    error: f32,
 }
 
 impl<'t> Nearest<'t> {
@@ -261,26 +268,24 @@ impl<'t> Nearest<'t> {
         Self { table, last: (NOTHING, None), beside: HashMap::new() }
     }
 
-    /// The index of a colour or of the nearest; `None` in a table without colours.
-    fn index(&mut self, colour: Pixel) -> Option<u8> {
+    /// A colour or the nearest; `None` in a table without colours.
+    fn of(&mut self, colour: Pixel) -> Option<Near> {
         if colour != self.last.0 {
             let beside = || *self.beside.entry(colour).or_insert_with(|| closest(&self.table.entries, colour));
-            self.last = (colour, self.table.index(colour).or_else(beside));
+            let there = self.table.index(colour).map(|index| Near { index, error: 0.0 });
+            self.last = (colour, there.or_else(beside));
         }
         self.last.1
     }
-
-    /// How far that is from the colour; `None` where it would mislead.
-    fn error(&mut self, colour: Pixel) -> Option<f32> {
-        let entry = point(self.table.entries[usize::from(self.index(colour)?)]);
-        (!misleads(entry, point(colour))).then(|| distance(entry, point(colour)))
-    }
 }
 
-fn closest(entries: &[Pixel], wanted: Pixel) -> Option<u8> {
-    let far = |entry: &Pixel| distance(point(*entry), point(wanted));
+fn closest(entries: &[Pixel], wanted: Pixel) -> Option<Near> {
+    let to = point(wanted);
+    let far = |&(_, &entry): &(usize, &Pixel)| distance(point(entry), to);
     let known = entries.iter().enumerate().filter(|(_, entry)| entry[3] != 0);
-    known.min_by(|one, other| far(one.1).total_cmp(&far(other.1))).map(|(index, _)| index as u8)
+    let (index, &entry) = known.min_by(|one, other| far(one).total_cmp(&far(other)))?;
+    let error = if misleads(point(entry), to) { f32::INFINITY } else { distance(point(entry), to) };
+    Some(Near { index: index as u8, error })
 }
 
 /// What a unit of error costs in bits for the pixels of `area`: less where the picture is busy, more where it stays.
@@ -318,7 +323,7 @@ fn weights(
             let at = y * width + x;
             let stays = next.is_some_and(|next| next[at] == canvas[at]);
             let weight = if stays { STAYING } else { 1.0 };
-            out.push(weight / (loss * (1.0 + variance / BUSY)));
+            out.push(weight / (loss * (1.0 + variance / BUSY).sqrt()));
         }
     }
     Ok(out)

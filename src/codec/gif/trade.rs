@@ -22,7 +22,7 @@ const PATIENCE: f32 = 8.0;
 /// Phrases between two questions whether to go on; one takes some microseconds.
 const STRIDE: u32 = 1 << 10;
 /// Share of an error that counts by itself; the rest is counted with what was diffused to the pixel.
-const PLAIN: f32 = 0.25;
+const PLAIN: f32 = 0.4;
 /// Shares of an error that go to the right, to the left below, below, and to the right below: 0.8 in sum, because the rest
 /// would be seen as noise, as Floyd and Steinberg have them otherwise but for more to the right.
 const RIGHT: f32 = 0.4;
@@ -37,7 +37,7 @@ pub(super) type Point = [f32; 3];
 pub(super) fn point(colour: Pixel) -> Point {
     let [r, g, b, _] = colour.map(f32::from);
     let y = 0.25 * r + 0.625 * g + 0.125 * b;
-    [y, 0.387 * (r - y), 0.283 * (b - y)]
+    [y, 0.464 * (r - y), 0.34 * (b - y)]
 }
 
 /// How far apart two colours are; its unit is the square of a step of luma.
