@@ -22,6 +22,8 @@ const FINALISTS: usize = 2;
 /// alone; the frames behind them are coded quickly.
 pub(super) const THOROUGH: usize = 1_500_000;
 const LESS_THOROUGH: usize = 3_000_000;
+/// Pixels of the largest frame that is coded so.
+pub(super) const LARGEST: usize = 1 << 24;
 /// In hundredths of the smallest, up to how many bytes a coding is.
 const CLOSE: usize = 101;
 
@@ -137,8 +139,10 @@ pub(super) enum Unchanged {
 
 /// How many codings of a frame are tried thoroughly, so that large files take no longer than can be waited for: `bytes` came
 /// out quickly for it and those before it.
-const fn finalists(bytes: usize) -> usize {
-    if bytes <= THOROUGH {
+const fn finalists(bytes: usize, pixels: usize) -> usize {
+    if pixels > LARGEST {
+        0
+    } else if bytes <= THOROUGH {
         FINALISTS
     } else if bytes <= LESS_THOROUGH {
         1
@@ -170,7 +174,7 @@ impl Frame<'_> {
         let (offers, tried) = self.tried(needs, global, run)?;
         let Some(&(least, at, unchanged)) = tried.first() else { return Ok(None) };
         *before += least;
-        let finalists = finalists(*before);
+        let finalists = finalists(*before, self.area.width * self.area.height);
         if finalists == 0 {
             return self.coded(&offers[at], unchanged, compress, run);
         }
