@@ -1,6 +1,7 @@
 """What is done to clean patches before the network sees them. Arrays of bytes, height x width x 3."""
 
 import io
+import math
 
 import numpy as np
 from PIL import Image, ImageFilter
@@ -72,18 +73,36 @@ def camera(picture, random):
     return jpeg(noisy, random.integers(60, 99), random) if random.random() < 0.6 else noisy
 
 
+def coarse(picture, random):
+    """What cameras' own noise removal leaves: grains of several pixels, more in chroma than in luma, mostly JPEG."""
+    grains = random.normal(0, 1, picture.shape)
+    luma, chroma = grains[..., :1], grains[..., 1:]
+    luma = spread_out(luma, random.uniform(0, 0.9)) * random.uniform(0, 14)
+    red, blue = np.split(spread_out(chroma, random.uniform(0.5, 2.2)) * random.uniform(2, 18), 2, 2)
+    noisy = rounded(picture + np.concatenate([luma + red, luma - 0.5 * red - 0.2 * blue, luma + blue], 2))
+    return jpeg(noisy, random.integers(60, 99), random) if random.random() < 0.7 else noisy
+
+
+def spread_out(planes, spread):
+    """By a Gaussian around the edges, and then of a deviation of 1 again."""
+    for axis in (0, 1):
+        weights = [math.exp(-0.5 * (at / max(spread, 1e-3)) ** 2) for at in range(-7, 8)]
+        planes = sum(weight * np.roll(planes, at - 7, axis) for at, weight in enumerate(weights) if weight > 1e-3)
+    return planes / planes.std()
+
+
 def noisy(picture, random):
-    """Nearly half with white noise of sigma 0 to 55, one in twelve as from a camera, four in ten through JPEG of quality 8 to 95,
-    more often low than high, the rest clean; three in ten are grey."""
+    """Nearly half with white noise of sigma 0 to 55, more often little than much, one in ten as from a camera, four in ten through
+    JPEG of quality 8 to 95, more often low than high, the rest clean; three in ten are grey."""
     grey = random.random() < 0.3
     if grey:
         picture = np.repeat(np.asarray(Image.fromarray(picture).convert("L"))[..., None], 3, 2)
     kind = random.random()
     if kind < 0.48:
-        spread = random.normal(0, random.uniform(0, 55), picture[..., : 1 if grey else 3].shape)
+        spread = random.normal(0, 55 * random.random() ** 1.4, picture[..., : 1 if grey else 3].shape)
         return rounded(picture + spread), picture
-    if kind < 0.56 and not grey:
-        return camera(picture, random), picture
+    if kind < 0.58 and not grey:
+        return (coarse if random.random() < 0.4 else camera)(picture, random), picture
     if kind < 0.95:
         light = picture
         if random.random() < 0.2:
