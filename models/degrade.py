@@ -85,8 +85,8 @@ def coarse(picture, random):
 
 def spread_out(planes, spread):
     """By a Gaussian around the edges, and then of a deviation of 1 again."""
+    weights = [math.exp(-0.5 * (at / max(spread, 1e-3)) ** 2) for at in range(-7, 8)]
     for axis in (0, 1):
-        weights = [math.exp(-0.5 * (at / max(spread, 1e-3)) ** 2) for at in range(-7, 8)]
         planes = sum(weight * np.roll(planes, at - 7, axis) for at, weight in enumerate(weights) if weight > 1e-3)
     return planes / planes.std()
 

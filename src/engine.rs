@@ -9,7 +9,7 @@ use crate::{
     optimize::{Drawn, Vector, is_clean_svg, optimise_svg},
 };
 use crate::{
-    codec::{Codecs, ColourModel, Info},
+    codec::{Codecs, ColourModel, Info, least},
     control::{Control, Rising, Run, Stage},
     description::{Description, face_boxes, input_name, output_name},
     error::{Error, Result},
@@ -431,7 +431,7 @@ impl Work<'_> {
             Some(known) => Some(known),
             None => self.codecs.outlook(self.info.format, self.bytes, self.run)?,
         };
-        Ok(outlook.map_or(bytes * 2 > self.bytes.len(), |outlook| outlook - outlook / 16 <= bytes as u64))
+        Ok(outlook.map_or(bytes * 2 > self.bytes.len(), |outlook| least(outlook) <= bytes as u64))
     }
 
     /// The smallest file that has the stored pixels or coefficients: recompressed, or the source without what may be

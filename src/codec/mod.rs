@@ -95,6 +95,11 @@ pub trait Recompress: Debug + Send + Sync {
     }
 }
 
+/// The least that recompression comes to behind an [`outlook`](Recompress::outlook).
+pub(crate) const fn least(outlook: u64) -> u64 {
+    outlook - outlook / 16
+}
+
 /// Reads and replaces what a file carries beside its pixels, without touching the pixels.
 pub trait Container: Debug + Send + Sync {
     /// What it reads and writes.

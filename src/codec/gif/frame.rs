@@ -20,10 +20,10 @@ use crate::{
 const FINALISTS: usize = 2;
 /// Bytes of quick codings up to which the frames of a sequence are coded so, and up to which with the first of these codings
 /// alone; the frames behind them are coded quickly.
-pub(super) const THOROUGH: usize = 1_500_000;
+const THOROUGH: usize = 1_500_000;
 const LESS_THOROUGH: usize = 3_000_000;
-/// Pixels of the largest frame that is coded so.
-pub(super) const LARGEST: usize = 1 << 24;
+/// Pixels of the largest frame that is coded thoroughly.
+const LARGEST: usize = 1 << 24;
 /// In hundredths of the smallest, up to how many bytes a coding is.
 const CLOSE: usize = 101;
 
@@ -139,7 +139,7 @@ pub(super) enum Unchanged {
 
 /// How many codings of a frame are tried thoroughly, so that large files take no longer than can be waited for: `bytes` came
 /// out quickly for it and those before it.
-const fn finalists(bytes: usize, pixels: usize) -> usize {
+pub(super) const fn finalists(bytes: usize, pixels: usize) -> usize {
     if pixels > LARGEST {
         0
     } else if bytes <= THOROUGH {
@@ -344,5 +344,6 @@ mod tests {
         let (thorough, quick) = (coded(0), coded(LESS_THOROUGH));
         assert!(thorough.0 < quick.0 && quick.0 == thorough.1, "{thorough:?}, {quick:?}");
         assert_eq!(coded(THOROUGH - thorough.1).0, thorough.0);
+        assert_eq!([LARGEST, LARGEST + 1].map(|pixels| finalists(0, pixels)), [FINALISTS, 0]);
     }
 }

@@ -7,7 +7,7 @@
 use std::{borrow::Cow, cmp::Reverse, collections::HashMap, ops::Range};
 
 use super::{
-    frame::{Coded, Counts, LARGEST, THOROUGH},
+    frame::{Coded, Counts, finalists},
     merged::{Merged, Source},
     recompress::Draft,
     tables::{Needs, Table},
@@ -111,7 +111,7 @@ impl<'t> Pen<'t> {
             Wishes { pixels: &pixels, width: area.width, entries: &table.entries, transparent, leaves: true };
         let mut best = self.trader.code(&wishes, run)?;
         // Where nearly all changes, what is left out disturbs more phrases than it spares.
-        if transparent.is_some() && self.bytes <= THOROUGH && pixels.len() <= LARGEST {
+        if transparent.is_some() && finalists(self.bytes, pixels.len()) > 1 {
             wishes.leaves = false;
             let drawn = self.trader.code(&wishes, run)?;
             best = if drawn.price() < best.price() { drawn } else { best };

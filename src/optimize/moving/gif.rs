@@ -7,7 +7,7 @@ use super::{
     viewed::compare,
 };
 use crate::{
-    codec::{DecodeOptions, EncodeOptions, GifOptions, gif::Timed},
+    codec::{DecodeOptions, EncodeOptions, GifOptions, gif::Timed, least},
     control::{Run, Stage},
     error::{Error, Result},
     format::Format,
@@ -202,7 +202,7 @@ impl Writer<'_> {
     /// better.
     fn squeezed(&self, file: Vec<u8>) -> Result<Vec<u8>> {
         let outlook = self.task.codecs.outlook(Format::Gif, &file, self.run)?;
-        if outlook.is_some_and(|outlook| outlook - outlook / 16 > file.len() as u64) {
+        if outlook.is_some_and(|outlook| least(outlook) > file.len() as u64) {
             return Ok(file);
         }
         let smaller = self.task.codecs.recompress(Format::Gif, &file, false, self.run)?;
