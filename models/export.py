@@ -1,10 +1,10 @@
-"""Writes the file that the crate reads, of a checkpoint. README.md says what is in it."""
+"""Writes the file that the crate reads, of a checkpoint."""
 
 import argparse
-import struct
 
 import torch
 
+import file
 from network import Network
 
 
@@ -16,13 +16,7 @@ def main():
     stored = torch.load(asked.checkpoint, weights_only=True)
     network = Network(**stored["shape"])
     network.load_state_dict(stored["mean"])
-    shape = stored["shape"]
-    with open(asked.file, "wb") as file:
-        file.write(b"LPDY" + struct.pack("<BBBBHH", 1, shape["unshuffle"], shape["scale"], 0, shape["width"], shape["blocks"]))
-        for layer in network.convolutions():
-            # Outputs, inputs, rows, columns to rows, columns, inputs, outputs.
-            file.write(layer.weight.detach().permute(2, 3, 1, 0).contiguous().half().numpy().tobytes())
-            file.write(layer.bias.detach().half().numpy().tobytes())
+    file.write(network, asked.file)
     print("%s: %d steps, judged %s" % (asked.file, stored["step"], stored.get("judged")))
 
 

@@ -2,27 +2,11 @@
 pixels beyond; for work at half resolution on pictures that keep their size; or with more blocks, which change nothing at first."""
 
 import argparse
-import struct
 
-import numpy as np
 import torch
 
+import file
 from network import Network
-
-
-def read(path):
-    """The network of a file that `export.py` wrote."""
-    with open(path, "rb") as file:
-        stored = file.read()
-    _, unshuffle, scale, _, width, blocks = struct.unpack("<BBBBHH", stored[4:12])
-    network = Network(unshuffle, scale, width, blocks)
-    values, at = np.frombuffer(stored[12:], np.float16).astype(np.float32), 0
-    for layer in network.convolutions():
-        outputs, inputs = layer.weight.shape[:2]
-        weights, at = values[at : at + 9 * inputs * outputs].reshape(3, 3, inputs, outputs), at + 9 * inputs * outputs
-        layer.weight.data = torch.from_numpy(weights.copy()).permute(3, 2, 0, 1).contiguous()
-        layer.bias.data, at = torch.from_numpy(values[at : at + outputs].copy()), at + outputs
-    return network
 
 
 def widened(network, scale):
@@ -72,7 +56,7 @@ def main():
     options.add_argument("--half", action="store_true", help="of a file for twice: at half resolution instead")
     options.add_argument("--blocks", type=int, help="as many blocks in place of the file's, at its scale")
     asked = options.parse_args()
-    network = read(asked.file)
+    network = file.read(asked.file)
     start = folded(network) if asked.half else deepened(network, asked.blocks) if asked.blocks else widened(network, asked.scale)
     torch.save({"shape": start.shape, "mean": start.state_dict(), "step": 0}, asked.checkpoint)
 

@@ -30,9 +30,11 @@ pub(crate) use face::CAN_LOOK;
 pub use face::{Classic, Crop, Face, Faces, LookForFaces, Place, Restore, RestoreByModel};
 pub use flatten::Flatten;
 pub use light::Light;
+#[cfg(feature = "network")]
+pub use network::Residual;
 #[cfg(feature = "onnx")]
 pub use network::{ChannelOrder, Onnx, OnnxOptions, OnnxRuntime, OnnxSource};
-pub use network::{Model, Models, Raster, Residual, Shape};
+pub use network::{Model, Models, Raster, Shape};
 pub use orient::Orient;
 pub use processed::Processed;
 pub use resize::{Anchor, Around, Fit, Frame, Gravity, Resize};

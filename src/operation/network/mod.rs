@@ -1,15 +1,19 @@
 //! Trained networks: the trait of a model, our own residual network on our own convolutions, and the tiles in which any
 //! model sees a picture.
 
+#[cfg(feature = "network")]
 mod bounds;
+#[cfg(feature = "network")]
 mod kernel;
 mod models;
 #[cfg(feature = "onnx")]
 mod onnx;
 mod pass;
 mod raster;
+#[cfg(feature = "network")]
 mod residual;
 mod tiles;
+#[cfg(feature = "network")]
 mod weights;
 
 use std::fmt::Debug;
@@ -19,6 +23,7 @@ pub use models::Models;
 pub use onnx::{ChannelOrder, Onnx, OnnxOptions, OnnxRuntime, OnnxSource};
 pub(super) use pass::pass;
 pub use raster::Raster;
+#[cfg(feature = "network")]
 pub use residual::Residual;
 pub(super) use tiles::through;
 

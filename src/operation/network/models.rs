@@ -57,22 +57,29 @@ impl Default for Models {
 
 /// A file of ours, which a test reads.
 #[cfg(any(feature = "denoise", feature = "face", feature = "upscale"))]
-fn shipped(file: &[u8]) -> Option<Arc<dyn Model>> {
-    Residual::read(file).ok().map(|model| Arc::new(model) as _)
+fn shipped(file: &'static [u8]) -> Option<Arc<dyn Model>> {
+    Residual::shipped(file).ok().map(|model| Arc::new(model) as _)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Limits, Unattended, control::Run, operation::Raster};
 
     #[test]
     fn every_network_of_this_build_is_read_and_fits_its_task() {
         let models = Models::default();
-        let scales = |models: &[Arc<dyn Model>]| models.iter().map(|model| model.shape().scale).collect::<Vec<_>>();
+        let limits = Limits::default();
+        // By what comes out of a tile of 4 x 4 pixels.
+        let scale = |model: Arc<dyn Model>| {
+            let gray = Raster::new(4, 4, vec![0.5; 48]).unwrap();
+            model.run(gray, Run { limits: &limits, control: &Unattended }).unwrap().width() / 4
+        };
+        let scales = |models: Vec<Arc<dyn Model>>| models.into_iter().map(scale).collect::<Vec<_>>();
         let of = |scales: &[u32]| if cfg!(feature = "upscale") { scales.to_vec() } else { Vec::new() };
-        assert_eq!(scales(&models.upscale_photo), of(&[2, 4]));
-        assert_eq!(scales(&models.upscale_clean), of(&[2, 4]));
-        assert_eq!(models.denoise.map(|model| model.shape().scale), cfg!(feature = "denoise").then_some(1));
-        assert_eq!(models.face_restore.map(|model| model.shape().scale), cfg!(feature = "face").then_some(1));
+        assert_eq!(scales(models.upscale_photo), of(&[2, 4]));
+        assert_eq!(scales(models.upscale_clean), of(&[2, 4]));
+        assert_eq!(models.denoise.map(scale), cfg!(feature = "denoise").then_some(1));
+        assert_eq!(models.face_restore.map(scale), cfg!(feature = "face").then_some(1));
     }
 }

@@ -28,8 +28,8 @@ const STEP: usize = 16;
 #[derive(Debug, Clone)]
 pub struct Residual {
     head: Head,
-    layers: Vec<Layer>,
-    /// Of the layers, when they are first needed.
+    /// One of ours, of which the filters are made when they are first needed.
+    file: &'static [u8],
     filters: OnceLock<Vec<Filters>>,
     kernel: Kernel,
 }
@@ -41,12 +41,26 @@ impl Residual {
     /// [`Error::Internal`] that says what is wrong with the file.
     pub fn read(file: &[u8]) -> Result<Self> {
         let (head, layers) = weights::read(file)?;
-        Ok(Self { head, layers, filters: OnceLock::new(), kernel: Kernel::available()[0] })
+        Ok(Self { head, file: &[], filters: OnceLock::from(filters(&layers)), kernel: Kernel::available()[0] })
+    }
+
+    /// A file whose layers are not read before they are needed.
+    pub(super) fn shipped(file: &'static [u8]) -> Result<Self> {
+        let (head, _) = weights::read_head(file)?;
+        Ok(Self { head, file, filters: OnceLock::new(), kernel: Kernel::available()[0] })
+    }
+
+    fn filters(&self) -> Result<&[Filters]> {
+        if let Some(filters) = self.filters.get() {
+            return Ok(filters);
+        }
+        let (_, layers) = weights::read(self.file)?;
+        Ok(self.filters.get_or_init(|| filters(&layers)))
     }
 
     /// The longest side of a tile without its margins, in blocks of pixels.
     fn tile(&self) -> usize {
-        let margins = 2 * self.layers.len();
+        let margins = 2 * self.head.layers();
         ((VALUES / self.head.width).isqrt().saturating_sub(margins) / STEP * STEP).max(STEP)
     }
 
@@ -58,9 +72,8 @@ impl Residual {
 
     /// What is to be added to the input, by block of pixels; anything in the margins, of which blocks are given.
     fn change(&self, input: &Map, margins: [usize; 4], run: Run<'_>) -> Result<Map> {
-        let of = |layer: &Layer| Filters::new(&layer.weights, &layer.bias);
-        let filters = self.filters.get_or_init(|| self.layers.iter().map(of).collect());
-        let [first, .., last] = &filters[..] else {
+        let filters = self.filters()?;
+        let [first, .., last] = filters else {
             return Err(Error::internal("running a network", "it has no layers"));
         };
         let end = filters.len() - 1;
@@ -91,7 +104,7 @@ impl Residual {
 impl Model for Residual {
     fn shape(&self) -> Shape {
         let Head { unshuffle, scale, width, blocks } = self.head;
-        let layers = (2 * blocks + 2) as u32;
+        let layers = self.head.layers() as u32;
         let products = 9 * width * (3 * unshuffle * unshuffle + 2 * blocks * width + 3 * scale * scale);
         Shape {
             scale: (scale / unshuffle) as u32,
@@ -110,6 +123,10 @@ impl Model for Residual {
         let (width, height) = (output.width(), output.height());
         Raster::new(width, height, bounded(&tile, output, self.head.scale / self.head.unshuffle))
     }
+}
+
+fn filters(layers: &[Layer]) -> Vec<Filters> {
+    layers.iter().map(|layer| Filters::new(&layer.weights, &layer.bias)).collect()
 }
 
 /// Blocks of `by` x `by` pixels as channels: the colours one after the other, each by row and column in the block.

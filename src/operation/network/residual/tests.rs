@@ -13,19 +13,13 @@ impl Noise {
 
 /// A file of small weights: 16-bit floats of sign, exponent and fraction from a generator.
 fn file(unshuffle: u8, scale: u8, width: u8, blocks: u8) -> Vec<u8> {
-    let mut file = vec![b'L', b'P', b'D', b'Y', 1, unshuffle, scale, 0, width, 0, blocks, 0];
     let mut noise = Noise(7);
-    let (u, s, w) = (usize::from(unshuffle), usize::from(scale), usize::from(width));
-    let shapes = [(3 * u * u, w)].into_iter().chain(vec![(w, w); 2 * usize::from(blocks)]).chain([(w, 3 * s * s)]);
-    for (inputs, outputs) in shapes {
-        for _ in 0..(9 * inputs + 1) * outputs {
-            let sign = if noise.next() < 0.5 { 0x8000 } else { 0 };
-            // 2^-6 to 2^-4.
-            let value: u16 = sign | 0x2400 | (noise.next() * 2048.0) as u16;
-            file.extend(value.to_le_bytes());
-        }
-    }
-    file
+    let values = std::iter::repeat_with(|| {
+        let sign = if noise.next() < 0.5 { 0x8000 } else { 0 };
+        // 2^-6 to 2^-4.
+        sign | 0x2400 | (noise.next() * 2048.0) as u16
+    });
+    weights::file([unshuffle, scale, width, blocks], values)
 }
 
 fn picture(width: u32, height: u32) -> Raster {
