@@ -91,6 +91,21 @@ def spread_out(planes, spread):
     return planes / planes.std()
 
 
+def grainy(picture, random):
+    """White noise of sigma 0 to 40, more often little than much (three in four), as from a camera (15 %), the rest clean; one in
+    ten is grey."""
+    grey = random.random() < 0.1
+    if grey:
+        picture = np.repeat(np.asarray(Image.fromarray(picture).convert("L"))[..., None], 3, 2)
+    kind = random.random()
+    if kind < 0.75:
+        spread = random.normal(0, 40 * random.random() ** 1.2, picture[..., : 1 if grey else 3].shape)
+        return rounded(picture + spread), picture
+    if kind < 0.9 and not grey:
+        return (coarse if random.random() < 0.5 else camera)(picture, random), picture
+    return picture, picture
+
+
 def noisy(picture, random):
     """Nearly half with white noise of sigma 0 to 55, more often little than much, one in ten as from a camera, four in ten through
     JPEG of quality 8 to 95, more often low than high, the rest clean; three in ten are grey."""

@@ -28,7 +28,10 @@ TASKS = {
     "photo4": ({"unshuffle": 1, "scale": 4, "width": 32, "blocks": 5}, 192),
     "denoise": ({"unshuffle": 2, "scale": 2, "width": 64, "blocks": 4}, 96),
     "face": ({"unshuffle": 2, "scale": 2, "width": 32, "blocks": 5}, 96),
+    "grain": ({"unshuffle": 2, "scale": 2, "width": 32, "blocks": 5}, 96),
 }
+# Those that take noise out.
+CLEANING = ("denoise", "grain")
 
 
 def pair(task, original, random):
@@ -37,6 +40,8 @@ def pair(task, original, random):
         return degrade.noisy(original, random)
     if task == "face":
         return degrade.spoilt(original, random), original
+    if task == "grain":
+        return degrade.grainy(original, random)
     scale = TASKS[task][0]["scale"]
     if task.startswith("clean"):
         return degrade.reduced(original, scale), original
@@ -86,7 +91,7 @@ def seen_by_eyes(found, wanted):
 def loss(found, wanted, task):
     """L1; for photographs, where decibels reward blur, mostly what eyes see. (That alone leaves edges soft.) For noise removal the
     root of each patch's squared error, so that little noise counts as much as much noise."""
-    if task == "denoise":
+    if task in CLEANING:
         return torch.sqrt((found - wanted).square().mean((1, 2, 3)) + (1 / 255) ** 2).mean()
     both = F.l1_loss(found, wanted)
     exact = 0.4 * both + 0.6 * F.l1_loss(luma(found), luma(wanted))
@@ -105,7 +110,7 @@ def judge(network, task, originals):
     network.eval()
     random, sums = np.random.default_rng(1), {}
     for original in originals:
-        if task == "denoise":
+        if task in CLEANING:
             seen = {
                 "15": degrade.rounded(original + random.normal(0, 15, original.shape)),
                 "25": degrade.rounded(original + random.normal(0, 25, original.shape)),
@@ -125,7 +130,7 @@ def judge(network, task, originals):
             found = (found * 255).round() / 255
             if task == "face":
                 sums.setdefault(name, []).append(100 - 100 * perceptual.lost(found, wanted).item())
-            elif task != "denoise":
+            elif task not in CLEANING:
                 scale = TASKS[task][0]["scale"]
                 bicubic = F.interpolate(tensor([picture]), scale_factor=scale, mode="bicubic").clamp(0, 1)
                 inner = (slice(None), slice(None), slice(scale, -scale), slice(scale, -scale))

@@ -95,14 +95,19 @@ enum Restorer {
 
 impl Clearing {
     fn by(asked: request::Face, models: &Models) -> Self {
-        let own = || Restorer::Own(Classic { denoise: models.denoise.clone(), restore: models.face_restore.clone() });
+        let own = || {
+            let Models { denoise, face_grain, face_restore, .. } = models.clone();
+            Restorer::Own(Classic { denoise, grain: face_grain, restore: face_restore })
+        };
         Self { asked, by: models.face.clone().map_or_else(own, Restorer::Host) }
     }
 
     fn by_network(&self) -> bool {
         match &self.by {
             Restorer::Host(_) => true,
-            Restorer::Own(classic) => classic.denoise.is_some() || classic.restore.is_some(),
+            Restorer::Own(Classic { denoise, grain, restore }) => {
+                [denoise, grain, restore].iter().any(|model| model.is_some())
+            }
         }
     }
 
@@ -110,7 +115,7 @@ impl Clearing {
     fn networks(&mut self) -> impl Iterator<Item = &mut Option<Arc<dyn Model>>> {
         let own = match &mut self.by {
             Restorer::Host(_) => None,
-            Restorer::Own(classic) => Some([&mut classic.denoise, &mut classic.restore]),
+            Restorer::Own(classic) => Some([&mut classic.denoise, &mut classic.grain, &mut classic.restore]),
         };
         own.into_iter().flatten()
     }

@@ -19,8 +19,10 @@ pub struct Models {
     /// Removes noise and JPEG artefacts. Its scale is 1.
     pub denoise: Option<Arc<dyn Model>>,
     /// Restores faces; a network does by [`RestoreByModel`](crate::operation::RestoreByModel). `None` is our own restoration,
-    /// [`Classic`](crate::operation::Classic), with `denoise` and `face_restore`.
+    /// [`Classic`](crate::operation::Classic), with `denoise`, `face_grain` and `face_restore`.
     pub face: Option<Arc<dyn Restore>>,
+    /// Takes noise out of faces that were not stored by JPEG, in a third of the time of `denoise`. Its scale is 1.
+    pub face_grain: Option<Arc<dyn Model>>,
     /// Makes faces sharp that were blurred, noisy and then stored by JPEG. Its scale is 1.
     pub face_restore: Option<Arc<dyn Model>>,
 }
@@ -28,7 +30,8 @@ pub struct Models {
 impl Models {
     /// Without any network.
     pub fn none() -> Self {
-        Self { upscale_photo: Vec::new(), upscale_clean: Vec::new(), denoise: None, face: None, face_restore: None }
+        let (upscale_photo, upscale_clean) = (Vec::new(), Vec::new());
+        Self { upscale_photo, upscale_clean, denoise: None, face: None, face_grain: None, face_restore: None }
     }
 }
 
@@ -49,6 +52,7 @@ impl Default for Models {
         }
         #[cfg(feature = "face")]
         {
+            models.face_grain = shipped(include_bytes!("../../../assets/face-grain.lpdy"));
             models.face_restore = shipped(include_bytes!("../../../assets/face.lpdy"));
         }
         models
@@ -80,6 +84,7 @@ mod tests {
         assert_eq!(scales(models.upscale_photo), of(&[2, 4]));
         assert_eq!(scales(models.upscale_clean), of(&[2, 4]));
         assert_eq!(models.denoise.map(scale), cfg!(feature = "denoise").then_some(1));
+        assert_eq!(models.face_grain.map(scale), cfg!(feature = "face").then_some(1));
         assert_eq!(models.face_restore.map(scale), cfg!(feature = "face").then_some(1));
     }
 }

@@ -55,6 +55,8 @@ pub trait Restore: Debug + Send + Sync {
 pub struct Classic {
     /// Takes noise and blocks out, where there are any; `None` leaves them to the filter of this crate. Of scale 1.
     pub denoise: Option<Arc<dyn Model>>,
+    /// Takes noise out where there are no blocks; `None` leaves that to `denoise`. Of scale 1.
+    pub grain: Option<Arc<dyn Model>>,
     /// Takes blur, noise and what JPEG has made of the two out at once, where all are there; `None` leaves them to one filter
     /// after another. Of scale 1.
     pub restore: Option<Arc<dyn Model>>,
@@ -115,12 +117,13 @@ impl Classic {
     /// One filter after another.
     fn filtered(&self, mut crop: Crop, seen: [Field; 3], damage: &Damage, run: Run<'_>) -> Result<Crop> {
         let share = damage.share();
-        let [luma, blue, red] = match self.denoise.as_deref().filter(|_| share > 0.0) {
+        let denoise = self.denoise.as_deref().filter(|_| share > 0.0);
+        let [luma, blue, red] = match self.grain.as_deref().filter(|_| share > 0.0).or(denoise) {
             Some(model) if damage.blocks == 0.0 => {
                 let clean = split(&by_model::cleaned(model, crop.clone(), run)?);
                 [0, 1, 2].map(|n: usize| seen[n].with(&clean[n], |seen, clean| seen + (clean - seen) * share))
             }
-            model => cleaned(seen, model, damage, run)?,
+            _ => cleaned(seen, denoise, damage, run)?,
         };
         let blur = measure::blur(&luma, EDGES, run)?;
         let luma = sharpen::sharpened(&luma, blur, &damage.care(), run)?;
