@@ -11,7 +11,10 @@ use std::{
     },
 };
 
-use image::{AnimationDecoder, RgbaImage, codecs::gif::GifDecoder};
+use image::{
+    AnimationDecoder, RgbaImage,
+    codecs::{gif::GifDecoder, png::PngDecoder, webp::WebPDecoder},
+};
 use lapidary::{
     Control, Engine, Error, Format, Input, Limits, Result, Run, Stage, Stop, Unattended,
     codec::{Codec, Codecs, Recompress, gif},
@@ -202,7 +205,7 @@ fn what_a_first_frame_uncovers_again_is_transparent_in_other_formats() {
         .frame([4, 4, 6, 6], (1, 5, None), |_, _| 5)
         .end();
     let done = process(&source, r#"{"output": {"format": "png"}, "optimize": {"compression": "lossless"}}"#);
-    let decoder = image::codecs::png::PngDecoder::new(Cursor::new(&done.bytes)).unwrap();
+    let decoder = PngDecoder::new(Cursor::new(&done.bytes)).unwrap();
     let frames = decoder.apng().unwrap().into_frames().collect_frames().unwrap();
     let alphas: Vec<_> = frames.iter().map(|frame| [0, 5].map(|at| frame.buffer().get_pixel(at, at)[3])).collect();
     assert_eq!(alphas, [[255, 255], [0, 255]]);
@@ -289,6 +292,37 @@ fn smart_lossy_reaches_its_score_for_fewer_bytes_and_keeps_times_and_plays() {
     assert_eq!(times(&done.bytes), times(&source));
     assert!(done.bytes.windows(15).any(|window| window == b"NETSCAPE2.0\x03\x01\x03\0"));
     assert!(process(&done.bytes, "{}").bytes == done.bytes);
+}
+
+/// The gray of every time of `step` milliseconds that frames of one gray each show, as another decoder sees them.
+fn grays<'a>(frames: impl AnimationDecoder<'a>, step: u32) -> Vec<u8> {
+    let of_frame = |frame: image::ImageResult<image::Frame>| {
+        let frame = frame.unwrap();
+        let (numerator, denominator) = frame.delay().numer_denom_ms();
+        vec![frame.buffer()[(20, 20)][0]; (numerator / denominator / step) as usize]
+    };
+    frames.into_frames().flat_map(of_frame).collect()
+}
+
+#[test]
+fn what_fades_in_a_plain_area_fades_in_every_format_at_every_preset() {
+    let screen = Gif::of(40, 40, 5, (0..32).map(|index| 0x01_0101 * (100 + index)));
+    let fade = (0..20).fold(screen, |gif, at| gif.frame([0, 0, 40, 40], (1, 8, None), move |_, _| at)).end();
+    for preset in ["low", "medium", "high", "ultra"] {
+        for format in [Format::Gif, Format::Apng, Format::Webp] {
+            let name = if format == Format::Apng { "png" } else { format.extension() };
+            let json = format!(r#"{{"optimize": {{"compression": "{preset}"}}, "output": {{"format": "{name}"}}}}"#);
+            let bytes = process(&fade, &json).bytes;
+            let file = Cursor::new(&bytes);
+            let grays = match format {
+                Format::Gif => grays(GifDecoder::new(file).unwrap(), 80),
+                Format::Apng => grays(PngDecoder::new(file).unwrap().apng().unwrap(), 80),
+                _ => grays(WebPDecoder::new(file).unwrap(), 80),
+            };
+            let wrong = grays.iter().zip(100u8..).map(|(shown, meant)| shown.abs_diff(meant)).max();
+            assert!(grays.len() == 20 && wrong <= Some(6), "{preset} {format}: {grays:?}");
+        }
+    }
 }
 
 #[test]

@@ -7,6 +7,8 @@
 
 mod info;
 mod options;
+#[cfg(any(feature = "gif", feature = "png"))]
+pub(crate) mod plain;
 mod registry;
 mod sequence;
 

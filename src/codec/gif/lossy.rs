@@ -15,15 +15,23 @@ use super::{
     write::{TRAILER, write_head},
 };
 use crate::{
-    codec::sequence::{Area, Canvases, Disposal, NOTHING, Pixel, Split},
+    codec::{
+        plain::plain,
+        sequence::{Area, Canvases, Disposal, NOTHING, Pixel, Split},
+    },
     control::Run,
     error::Result,
 };
 
 /// Variance of luma with which errors begin to cost less than where the picture is flat: half as much at three times of it.
 const BUSY: f32 = 30.0;
+/// The squared error, in steps of luma, that nothing is left with in a plain area: what fades there, appears or is marked in
+/// another shade would be gone before any score tells.
+const SEEN: f32 = 9.0;
 /// How much more an error costs in a pixel that stays.
 const STAYING: f32 = 4.0;
+/// Colours that a table lacks whose nearest are remembered; of frames in true colour there may be millions.
+const KEPT: usize = 1 << 18;
 /// How much more an error of a table costs, which no other pixel makes up for.
 const POORER: f32 = 30.0;
 
@@ -74,7 +82,8 @@ impl Costs {
 struct Pen<'t> {
     width: usize,
     loss: f32,
-    global: &'t Table,
+    /// In the global table.
+    nearest: Nearest<'t>,
     trader: Trader,
     /// What lies on the canvas before the frame.
     base: Vec<Pixel>,
@@ -90,7 +99,8 @@ impl<'t> Pen<'t> {
     fn new(width: usize, height: usize, loss: f32, global: &'t Table) -> Self {
         let empty = || vec![NOTHING; width * height];
         let (base, shown, meant) = (empty(), empty(), empty());
-        Self { width, loss, global, trader: Trader::new(), base, shown, meant, first: true, bytes: 0 }
+        let (nearest, trader) = (Nearest::new(global), Trader::new());
+        Self { width, loss, nearest, trader, base, shown, meant, first: true, bytes: 0 }
     }
 
     fn draw(
@@ -145,11 +155,15 @@ impl<'t> Pen<'t> {
 
     /// What it costs in bits to leave each pixel of `area` as it is. What was right enough before is so again.
     fn left(&self, wanted: &[Pixel], area: Area, weights: &[f32], run: Run<'_>) -> Result<Vec<f32>> {
+        let plain = if self.first { vec![false; wanted.len()] } else { plain(wanted, self.width, run)? };
         let cost = |(at, weight): (usize, &f32)| match (self.base[at], wanted[at]) {
             (base, wanted) if base[3] != wanted[3] => f32::INFINITY,
             (base, wanted) if base == wanted || self.is_settled(at, wanted) => 0.0,
             (base, wanted) if misleads(point(base), point(wanted)) => f32::INFINITY,
-            (base, wanted) => weight * distance(point(base), point(wanted)),
+            (base, wanted) => match distance(point(base), point(wanted)) {
+                far if plain[at] && far > SEEN => f32::INFINITY,
+                far => weight * far,
+            },
         };
         let mut left = Vec::with_capacity(weights.len());
         for (row, weights) in rows(area, self.width, run).zip(weights.chunks_exact(area.width)) {
@@ -172,14 +186,14 @@ impl<'t> Pen<'t> {
     /// The global table if errors of its nearest colours cost less than a table of the frame's own, or one of the most frequent
     /// colours of what may be drawn; and the index that leaves pixels as they are, if some may be.
     fn table(
-        &self,
+        &mut self,
         wanted: &[Pixel],
         costs: &Costs,
         area: Area,
         run: Run<'_>,
     ) -> Result<(Cow<'t, Table>, bool, Option<u8>)> {
         let (mut drawn, mut leaves, mut lost) = (Counts::default(), false, 0.0);
-        let mut nearest = Nearest::new(self.global);
+        let (global, nearest) = (self.nearest.table, &mut self.nearest);
         for row in costs.within(area, self.width, run) {
             let (row, left, weights) = row?;
             for (&wanted, (&left, weight)) in wanted[row].iter().zip(left.iter().zip(weights)) {
@@ -198,10 +212,10 @@ impl<'t> Pen<'t> {
                 useful[usize::from(index)] += count;
             }
         }
-        let free = self.global.transparent(&needed, &useful);
+        let free = global.transparent(&needed, &useful);
         let own = Table::bytes_of((counted.len() + usize::from(leaves)).min(256)) * 8;
         if lost * POORER <= own as f32 && (free.is_some() || !leaves) {
-            return Ok((Cow::Borrowed(self.global), false, free.filter(|_| leaves)));
+            return Ok((Cow::Borrowed(global), false, free.filter(|_| leaves)));
         }
         counted.sort_unstable_by_key(|&(colour, count)| (Reverse(count), colour));
         counted.truncate(256 - usize::from(leaves));
@@ -212,10 +226,21 @@ impl<'t> Pen<'t> {
         Ok((Cow::Owned(Table::local(&needs, false)), true, transparent))
     }
 
-    fn pixels(&self, wanted: &[Pixel], costs: &Costs, area: Area, table: &Table, run: Run<'_>) -> Result<Vec<Wish>> {
-        let mut nearest = Nearest::new(table);
+    fn pixels(
+        &mut self,
+        wanted: &[Pixel],
+        costs: &Costs,
+        area: Area,
+        table: &Cow<'_, Table>,
+        run: Run<'_>,
+    ) -> Result<Vec<Wish>> {
+        let mut own = Nearest::new(table);
+        let mut nearest = |colour| match table {
+            Cow::Borrowed(_) => self.nearest.of(colour),
+            Cow::Owned(_) => own.of(colour),
+        };
         let mut wish = |(at, (&left, &weight)): (usize, (&f32, &f32))| Wish {
-            nearest: if wanted[at] == NOTHING { None } else { nearest.of(wanted[at]).map(|near| near.index) },
+            nearest: if wanted[at] == NOTHING { None } else { nearest(wanted[at]).map(|near| near.index) },
             colour: wanted[at],
             base: self.base[at],
             left,
@@ -271,7 +296,12 @@ impl<'t> Nearest<'t> {
     /// A colour or the nearest; `None` in a table without colours.
     fn of(&mut self, colour: Pixel) -> Option<Near> {
         if colour != self.last.0 {
-            let beside = || *self.beside.entry(colour).or_insert_with(|| closest(&self.table.entries, colour));
+            let beside = || {
+                if self.beside.len() >= KEPT {
+                    self.beside.clear();
+                }
+                *self.beside.entry(colour).or_insert_with(|| closest(&self.table.entries, colour))
+            };
             let there = self.table.index(colour).map(|index| Near { index, error: 0.0 });
             self.last = (colour, there.or_else(beside));
         }

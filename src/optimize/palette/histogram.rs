@@ -1,10 +1,8 @@
 //! Which colours a picture has, and how often.
 
-use super::{
-    plain::plain,
-    space::{Point, point},
-};
+use super::space::{Point, point};
 use crate::{
+    codec::plain::plain,
     control::Run,
     error::Result,
     picture::{Channels, Picture},

@@ -8,7 +8,6 @@ use std::{
 mod cluster;
 mod gradient;
 mod histogram;
-mod plain;
 mod remap;
 mod space;
 

@@ -3,10 +3,10 @@
 use super::{
     Palette, SEEN,
     histogram::colours,
-    plain::plain,
     space::{Point, Points, distance, point},
 };
 use crate::{
+    codec::plain::plain,
     control::Run,
     error::Result,
     picture::{Channels, Picture, Samples},

@@ -1,6 +1,6 @@
 //! Canvases as the encoder wants them: what hardly changes stays as it is, and what does not change at all is one.
 
-use super::shown::{Quarters, SEEN};
+use super::shown::Quarters;
 use crate::{
     codec::sequence::{Canvases, NOTHING, Pixel},
     control::Run,
@@ -171,7 +171,7 @@ impl Tolerance {
             }
         }
         // On plain ground faint traces are seen, however few of its pixels have them.
-        sum <= self.mean * count && quarters.plain().all(|(_, most)| most <= SEEN)
+        sum <= self.mean * count && quarters.plain().all(|(range, most)| most <= range.hides())
     }
 }
 

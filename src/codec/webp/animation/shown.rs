@@ -14,8 +14,11 @@ use crate::{
 const HALF: usize = BLOCK / 2;
 /// Samples of a plain quarter differ by no more.
 const PLAIN: u8 = 24;
+/// Samples of a flat one, where what fades, appears or is marked in another shade would be gone before any score tells; and by
+/// how much one may be off.
+const FLAT: (u8, u8) = (2, 4);
 /// A sample that is off by more, and by half of what the samples of its block differ, is seen.
-pub(super) const SEEN: u8 = 12;
+const SEEN: u8 = 12;
 /// The same of a quarter beside detail, which hides a little; else all that moves would be drawn twice.
 const FAR: u8 = 32;
 
@@ -136,6 +139,11 @@ impl Range {
     /// Not of nothing, as there may be at the edge of the canvas.
     fn is_plain(&self) -> bool {
         self.low <= self.high && self.width() <= PLAIN
+    }
+
+    /// By how much a sample may stay off and is not seen.
+    pub(super) fn hides(&self) -> u8 {
+        if self.width() <= FLAT.0 { FLAT.1 } else { SEEN }
     }
 
     /// Of the channel that ranges most.

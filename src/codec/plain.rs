@@ -1,0 +1,156 @@
+//! Plain areas, and lines upon them: what is drawn in one colour, where a wrong one is seen before any score tells.
+
+use crate::{control::Run, error::Result};
+
+/// The side of the least area.
+const SIDE: usize = 4;
+/// The length of the least line, and the greatest thickness.
+const LINE: (usize, usize) = (16, 3);
+/// The greatest step of a gradient, in any channel.
+const SOFT: u8 = 3;
+/// Rows between two questions whether to go on.
+const ROWS: usize = 64;
+
+/// Which pixels lie in areas of their colour, and in no gradient, or in lines between such.
+pub(crate) fn plain(pixels: &[[u8; 4]], width: usize, run: Run<'_>) -> Result<Vec<bool>> {
+    let mut plain = vec![false; pixels.len()];
+    if width < SIDE {
+        return Ok(plain);
+    }
+    // Equal pixels to the left of each, itself counted, and rows above that end in as many.
+    let mut rows = vec![0usize; width];
+    for (y, row) in pixels.chunks_exact(width).enumerate() {
+        if y % ROWS == 0 {
+            run.check()?;
+        }
+        let mut equal = 0;
+        for x in 0..width {
+            equal = if x > 0 && row[x] == row[x - 1] { equal + 1 } else { 1 };
+            let at = y * width + x;
+            let goes_on = y > 0 && pixels[at - width] == row[x];
+            rows[x] = if equal < SIDE { 0 } else { 1 + if goes_on { rows[x] } else { 0 } };
+            if rows[x] >= SIDE {
+                (0..SIDE).for_each(|up| plain[at + 1 - SIDE - up * width..=at - up * width].fill(true));
+            }
+        }
+    }
+    for at in 0..pixels.len() {
+        if at % (ROWS * width) == 0 {
+            run.check()?;
+        }
+        let left = (at % width > 0).then(|| at - 1);
+        for other in [left, at.checked_sub(width)].into_iter().flatten() {
+            if soft(pixels[at], pixels[other]) {
+                (plain[at], plain[other]) = (false, false);
+            }
+        }
+    }
+    let lines = lines(pixels, &plain, width, run)?;
+    lines.into_iter().for_each(|at| plain[at] = true);
+    Ok(plain)
+}
+
+/// The pixels of upright and level lines that lie between plain areas.
+fn lines(pixels: &[[u8; 4]], plain: &[bool], width: usize, run: Run<'_>) -> Result<Vec<usize>> {
+    let mut found = Vec::new();
+    // Pixels above each that equal it, itself counted.
+    let mut above = vec![0usize; width];
+    for (y, row) in pixels.chunks_exact(width).enumerate() {
+        if y % ROWS == 0 {
+            run.check()?;
+        }
+        let start = y * width;
+        let mut ended = 0;
+        for x in 0..width {
+            if x + 1 == width || row[x + 1] != row[x] {
+                if x + 1 - ended >= LINE.0 {
+                    let lies_between = |at: &usize| is_thin(pixels, plain, (*at, width), (y, pixels.len() / width));
+                    found.extend((start + ended..=start + x).filter(lies_between));
+                }
+                ended = x + 1;
+            }
+            let at = start + x;
+            above[x] = if y > 0 && pixels[at - width] == row[x] { above[x] + 1 } else { 1 };
+            if pixels.get(at + width).is_none_or(|below| *below != row[x]) && above[x] >= LINE.0 {
+                let column = (0..above[x]).map(|up| at - up * width);
+                found.extend(column.filter(|at| is_thin(pixels, plain, (*at, 1), (x, width))));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Whether few pixels in a row equal one, `step` apart, of which it is the `place.0`th of `place.1`, with plain ones, or the
+/// edge, at both ends.
+fn is_thin(pixels: &[[u8; 4]], plain: &[bool], (at, step): (usize, usize), place: (usize, usize)) -> bool {
+    let is_same = |other: usize| pixels[other] == pixels[at];
+    let before = (1..=place.0).find(|&far| !is_same(at - far * step) || far > LINE.1);
+    let behind = (1..place.1 - place.0).find(|&far| !is_same(at + far * step) || far > LINE.1);
+    let thick = before.unwrap_or(place.0 + 1) + behind.unwrap_or(place.1 - place.0) - 1;
+    thick <= LINE.1
+        && before.is_none_or(|far| plain[at - far * step])
+        && behind.is_none_or(|far| plain[at + far * step])
+}
+
+fn soft(one: [u8; 4], other: [u8; 4]) -> bool {
+    one != other && one.iter().zip(&other).all(|(one, other)| one.abs_diff(*other) <= SOFT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{control::Unattended, limits::Limits};
+
+    const WIDTH: usize = 12;
+
+    fn plains(value: impl Fn(usize, usize) -> u8) -> Vec<(usize, usize)> {
+        plains_of((WIDTH, 8), value)
+    }
+
+    fn plains_of((width, height): (usize, usize), value: impl Fn(usize, usize) -> u8) -> Vec<(usize, usize)> {
+        let pixels: Vec<_> = (0..width * height).map(|at| [value(at % width, at / width), 0, 0, 255]).collect();
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        let plain = plain(&pixels, width, run).unwrap();
+        (0..plain.len()).filter(|at| plain[*at]).map(|at| (at % width, at / width)).collect()
+    }
+
+    #[test]
+    fn squares_of_four_are_plain_and_lines_of_three_are_not() {
+        let noise = |x: usize, y: usize| ((x * 5 + y * 7) % 11 * 20) as u8;
+        let square = |side: usize| {
+            plains(move |x, y| if (3..3 + side).contains(&x) && (2..6).contains(&y) { 250 } else { noise(x, y) })
+        };
+        assert_eq!(square(4), (2..6).flat_map(|y| (3..7).map(move |x| (x, y))).collect::<Vec<_>>());
+        assert_eq!(square(3), []);
+    }
+
+    #[test]
+    fn long_lines_on_a_plain_ground_are_plain() {
+        let (length, side) = (LINE.0, 30);
+        let lines = |length: usize, thick: usize, beside: u8| {
+            let on = move |x: usize, y: usize| (6..6 + length).contains(&x) && (10..10 + thick).contains(&y);
+            let value = move |x: usize, y: usize| match on(x, y) {
+                true => 200,
+                false if y == 9 && beside != 0 && x % 2 == 0 => beside,
+                false => 240,
+            };
+            let found = |upright: bool| {
+                let plain = plains_of((side, side), move |x, y| if upright { value(y, x) } else { value(x, y) });
+                plain.into_iter().filter(|&(x, y)| if upright { on(y, x) } else { on(x, y) }).count()
+            };
+            assert_eq!(found(false), found(true));
+            found(false)
+        };
+        assert_eq!([1, 2, 3].map(|thick| lines(length, thick, 0)), [1, 2, 3].map(|thick| thick * length));
+        assert_eq!((lines(length - 1, 1, 0), lines(length, 1, 100)), (0, 0));
+        let edge = plains_of((side, side), |_, y| if y == 0 { 200 } else { 240 });
+        assert_eq!(edge.len(), side * side);
+    }
+
+    #[test]
+    fn steps_of_a_gradient_are_not_plain_where_they_meet() {
+        let stairs = |step: u8| plains(move |x, _| if x < 6 { 100 } else { 100 + step });
+        assert_eq!(stairs(SOFT + 1).len(), WIDTH * 8);
+        assert!(stairs(SOFT).iter().all(|(x, _)| *x < 5 || *x > 6) && stairs(SOFT).len() == (WIDTH - 2) * 8);
+    }
+}
