@@ -9,7 +9,7 @@ use std::{
 };
 
 use image::{
-    AnimationDecoder, Delay, DynamicImage, Frame, Rgba, RgbaImage,
+    AnimationDecoder, Delay, DynamicImage, Frame, RgbImage, Rgba, RgbaImage,
     codecs::{
         gif::{GifDecoder, GifEncoder},
         webp::WebPDecoder,
@@ -215,6 +215,24 @@ fn lossy_animations_reach_their_target_and_no_frame_falls_far_below() {
         assert!(mean >= target - 0.1 && scores.iter().all(|score| *score >= target - 8.1), "{preset}: {scores:?}");
         assert!(before.iter().zip(&after).all(|(a, b)| a.0 == b.0));
         assert!((done.output.score.unwrap() - mean).abs() < 0.1);
+    }
+}
+
+#[test]
+fn what_is_hardly_larger_without_loss_has_none() {
+    // Lines of letters, one more at a time.
+    let page = screenshot(160, 120).into_rgb8();
+    let typed = |lines: u32| {
+        let line = |x, y| if y < 16 + 12 * lines { page[(x, y)] } else { image::Rgb([255; 3]) };
+        DynamicImage::from(RgbImage::from_fn(160, 120, line))
+    };
+    let empty = Webp::new(160, 120, 0);
+    let source = (0..8).fold(empty, |webp, at| webp.frame((0, 0), (90, true, false), &typed(at))).end();
+    let exact = process(&source, LOSSLESS).bytes.len();
+    for preset in ["low", "medium", "high"] {
+        let done = process(&source, &format!(r#"{{"optimize": {{"compression": "{preset}"}}}}"#));
+        let (bytes, score) = (done.bytes.len(), done.output.score.unwrap());
+        assert!(score == 100.0 || bytes * 108 < exact * 100, "{preset}: {bytes} for {exact} without loss");
     }
 }
 
