@@ -107,6 +107,18 @@ fn a_lossy_png_is_no_larger_than_the_exact_one() {
 }
 
 #[test]
+fn ultra_is_no_larger_than_high() {
+    for (kind, picture) in kinds(200, 136) {
+        for format in FORMATS {
+            let source = file(&picture, format);
+            let [high, ultra] = ["high", "ultra"].map(|name| process(&source, &preset(name)).bytes.len());
+            // Their marks differ by a digit at most.
+            assert!(ultra <= high + 1, "{kind} {format}: {ultra}, {high} at high");
+        }
+    }
+}
+
+#[test]
 fn the_gradient_of_a_small_button_shows_no_bands() {
     let button =
         image::RgbImage::from_fn(200, 40, |_, y| image::Rgb([80 - y as u8, 150 - 2 * y as u8, 240 - 2 * y as u8]));

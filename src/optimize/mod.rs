@@ -119,15 +119,38 @@ pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
         .then(|| task.picture.clone().into_eight());
     let task = &Task { picture: eight.as_ref().unwrap_or(task.picture), ..*task };
     // Strategies use what the codecs are made of, too, past the guard of the codecs.
-    guarded("optimising", || match task.format {
-        #[cfg(feature = "jpeg")]
-        Format::Jpeg => jpeg::optimise(task, run),
-        #[cfg(feature = "png")]
-        Format::Png => png::optimise(task, run),
-        #[cfg(feature = "webp")]
-        Format::Webp => webp::optimise(task, run),
-        other => Err(Error::unsupported(format!("writing {other}"))),
+    guarded("optimising", || {
+        let by = |goal| {
+            let task = &Task { goal, ..*task };
+            match task.format {
+                #[cfg(feature = "jpeg")]
+                Format::Jpeg => jpeg::optimise(task, run),
+                #[cfg(feature = "png")]
+                Format::Png => png::optimise(task, run),
+                #[cfg(feature = "webp")]
+                Format::Webp => webp::optimise(task, run),
+                other => Err(Error::unsupported(format!("writing {other}"))),
+            }
+        };
+        no_larger_than_high((task.format, task.goal), by, |done| done)
     })
+}
+
+/// What `by` makes for a goal. The settings of `ultra` are those of photographs: where they look as good as `high`, that is searched
+/// for, too, since it may be smaller; and with palettes, whose errors may take more bytes than they spare, always.
+fn no_larger_than_high<T>(
+    (format, goal): (Format, Goal),
+    mut by: impl FnMut(Goal) -> Result<T>,
+    file: impl Fn(&T) -> &Optimised,
+) -> Result<T> {
+    let done = by(goal)?;
+    let target = Preset::High.target().unwrap_or(f64::INFINITY);
+    let coarser = file(&done).score < target && !matches!(format, Format::Png | Format::Apng);
+    if goal != Goal::Smart(Preset::Ultra) || coarser {
+        return Ok(done);
+    }
+    let high = by(Goal::Smart(Preset::High))?;
+    Ok(if file(&high).bytes.len() < file(&done).bytes.len() { high } else { done })
 }
 
 /// Errors that spare fewer bytes, or a smaller share of them, are not worth being seen.

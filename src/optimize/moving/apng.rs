@@ -81,7 +81,7 @@ fn smart(frames: &mut dyn Frames, task: &Moving<'_>, target: f64, run: Run<'_>) 
     let indexed = indexed::search(frames, task, target, run)?;
     let near = match &indexed {
         // Few colours that suffice are never beaten by truecolour.
-        Some(found) if found.colours() < 192 => None,
+        Some(found) if found.repeats() && found.colours() < 192 => None,
         _ => near::search(frames, task, target, run)?,
     };
     run.control.stage(Stage::Encode, 0.6);

@@ -16,7 +16,7 @@ mod webp;
 
 pub(crate) use viewed::{Scores, Viewed, compare};
 
-use super::{Goal, Optimised};
+use super::{Goal, Optimised, no_larger_than_high};
 use crate::{
     codec::{Codecs, guarded},
     control::Run,
@@ -43,13 +43,19 @@ pub(crate) struct Moving<'a> {
 /// The smallest file that shows `frames`, in sRGB, and meets the goal; and about how many bytes it would take without loss,
 /// where that came to light.
 pub(crate) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>) -> Result<(Optimised, Option<u64>)> {
-    guarded("optimising", || match task.format {
-        #[cfg(feature = "gif")]
-        Format::Gif => Ok((gif::optimise(frames, task, run)?, None)),
-        #[cfg(feature = "png")]
-        Format::Apng => apng::optimise(frames, task, run),
-        #[cfg(feature = "webp")]
-        Format::Webp => Ok((webp::optimise(frames, task, run)?, None)),
-        other => Err(Error::unsupported(format!("writing animated {other}"))),
+    guarded("optimising", || {
+        let by = |goal| {
+            let task = &Moving { goal, ..*task };
+            match task.format {
+                #[cfg(feature = "gif")]
+                Format::Gif => Ok((gif::optimise(frames, task, run)?, None)),
+                #[cfg(feature = "png")]
+                Format::Apng => apng::optimise(frames, task, run),
+                #[cfg(feature = "webp")]
+                Format::Webp => Ok((webp::optimise(frames, task, run)?, None)),
+                other => Err(Error::unsupported(format!("writing animated {other}"))),
+            }
+        };
+        no_larger_than_high((task.format, task.goal), by, |(done, _)| done)
     })
 }

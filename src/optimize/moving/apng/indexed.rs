@@ -42,6 +42,11 @@ impl Found {
         self.palette.colours.len()
     }
 
+    /// Whether it spares bytes by repetition, which truecolour does in its own way.
+    pub(super) fn repeats(&self) -> bool {
+        self.how.tolerance > 0.0
+    }
+
     pub(super) fn encoded(
         &self,
         frames: &mut dyn Frames,
@@ -125,14 +130,17 @@ fn finish(
     run: Run<'_>,
 ) -> Result<Option<Found>> {
     let mut whole = Clip::whole(frames, task.count);
-    for _ in 0..=CORRECTIONS {
+    for correction in 0..=CORRECTIONS {
         let palette = palettes.of(choice.size, run)?;
         let mut drawn = drawn(&mut whole, &palette, (choice.how, still(choice.how)));
         let scores = drawn.scores(run)?;
         if scores.overall() >= target {
             return Ok(Some(Found { palette, how: choice.how, scores }));
         }
-        if choice.how.tolerance > 0.002 {
+        if correction + 1 == CORRECTIONS {
+            // What has no more colours than that is exact.
+            (choice.size, choice.how.tolerance) = (SIZES[SIZES.len() - 1], 0.0);
+        } else if choice.how.tolerance > 0.002 {
             choice.how.tolerance *= if scores.mean + 1.0 > target { 0.8 } else { 0.5 };
         } else if let Some(&larger) = SIZES.iter().find(|&&size| size > choice.size) {
             choice.size = larger;
@@ -214,5 +222,37 @@ impl Trials<'_, '_> {
         let mut drawn = drawn(&mut self.clips, &palette, (how, still(how)));
         let bytes = encoded(&mut drawn, self.task, 0, self.run)?.len();
         Ok(Some(Choice { size, how, bytes }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        codec::Codecs,
+        control::Unattended,
+        format::Format,
+        limits::Limits,
+        optimize::{Goal, Preset},
+        picture::{Channels, Picture, Samples, Shown},
+    };
+
+    #[test]
+    fn what_a_sample_promised_far_too_much_of_is_reached_where_256_colours_are_exact() {
+        const SIDE: u32 = 48;
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        let frame = |at: u32| {
+            let colour = |place: u32| (place * 97 + at * 31) % 200;
+            let samples = (0..SIDE * SIDE).map(colour).flat_map(|c| [c as u8, (c * 7) as u8, (c * 13) as u8]).collect();
+            Picture::new(SIDE, SIDE, Channels::Rgb, Samples::Eight(samples)).unwrap()
+        };
+        let mut frames = Shown::new((0..4).map(frame).collect());
+        let histogram = histogram(&mut Clip::whole(&mut frames, 4), run).unwrap();
+        let goal = Goal::Smart(Preset::Low);
+        let task = Moving { codecs: &Codecs::default(), format: Format::Apng, goal, stored: None, count: 4 };
+        let promised = Choice { size: 4, how: Remap { dither: 0.0, tolerance: MOST_TOLERANCE as f32 }, bytes: 0 };
+        let mut palettes = Palettes::new(&histogram, Missed::at(90.0));
+        let found = finish(&mut frames, &mut palettes, &task, promised, 90.0, run).unwrap();
+        assert!(found.is_some_and(|found| found.scores.overall() >= 90.0));
     }
 }
