@@ -131,7 +131,7 @@ mod tests {
             let on = move |x: usize, y: usize| (6..6 + length).contains(&x) && (10..10 + thick).contains(&y);
             let value = move |x: usize, y: usize| match on(x, y) {
                 true => 200,
-                false if y == 9 && beside != 0 && x % 2 == 0 => beside,
+                false if y == 9 && beside != 0 && x.is_multiple_of(2) => beside,
                 false => 240,
             };
             let found = |upright: bool| {

@@ -115,7 +115,7 @@ impl<'t> Pen<'t> {
         let costs = Costs { left: self.left(wanted, touched, &weights, run)?, weights, area: touched };
         let area = if self.first { split.area } else { self.area(&costs, split) };
         let (table, local, transparent) = self.table(wanted, &costs, area, run)?;
-        let pixels = self.pixels(wanted, &costs, area, &table, run)?;
+        let pixels = self.pixels(wanted, &costs, area, (&table, local), run)?;
         drop(costs);
         let mut wishes =
             Wishes { pixels: &pixels, width: area.width, entries: &table.entries, transparent, leaves: true };
@@ -231,14 +231,11 @@ impl<'t> Pen<'t> {
         wanted: &[Pixel],
         costs: &Costs,
         area: Area,
-        table: &Cow<'_, Table>,
+        (table, local): (&Table, bool),
         run: Run<'_>,
     ) -> Result<Vec<Wish>> {
         let mut own = Nearest::new(table);
-        let mut nearest = |colour| match table {
-            Cow::Borrowed(_) => self.nearest.of(colour),
-            Cow::Owned(_) => own.of(colour),
-        };
+        let mut nearest = |colour| if local { own.of(colour) } else { self.nearest.of(colour) };
         let mut wish = |(at, (&left, &weight)): (usize, (&f32, &f32))| Wish {
             nearest: if wanted[at] == NOTHING { None } else { nearest(wanted[at]).map(|near| near.index) },
             colour: wanted[at],
