@@ -21,7 +21,7 @@ pub struct Models {
     /// Restores faces; a network does by [`RestoreByModel`](crate::operation::RestoreByModel). `None` is our own restoration,
     /// [`Classic`](crate::operation::Classic), with `denoise`, `face_grain` and `face_restore`.
     pub face: Option<Arc<dyn Restore>>,
-    /// Takes noise out of faces that were not stored by JPEG, in a third of the time of `denoise`. Its scale is 1.
+    /// Takes noise out of faces that were not stored by JPEG, in a quarter of the time of `denoise`. Its scale is 1.
     pub face_grain: Option<Arc<dyn Model>>,
     /// Makes faces sharp that were blurred, noisy and then stored by JPEG. Its scale is 1.
     pub face_restore: Option<Arc<dyn Model>>,
