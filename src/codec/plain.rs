@@ -11,8 +11,19 @@ const SOFT: u8 = 3;
 /// Rows between two questions whether to go on.
 const ROWS: usize = 64;
 
+/// How far around a pixel those are that say whether it lies in an area.
+pub(crate) const REACH: usize = SIDE;
+
 /// Which pixels lie in areas of their colour, and in no gradient, or in lines between such.
 pub(crate) fn plain(pixels: &[[u8; 4]], width: usize, run: Run<'_>) -> Result<Vec<bool>> {
+    let mut plain = areas(pixels, width, run)?;
+    let lines = lines(pixels, &plain, width, run)?;
+    lines.into_iter().for_each(|at| plain[at] = true);
+    Ok(plain)
+}
+
+/// Which pixels lie in areas of their colour, and in no gradient.
+pub(crate) fn areas(pixels: &[[u8; 4]], width: usize, run: Run<'_>) -> Result<Vec<bool>> {
     let mut plain = vec![false; pixels.len()];
     if width < SIDE {
         return Ok(plain);
@@ -45,8 +56,6 @@ pub(crate) fn plain(pixels: &[[u8; 4]], width: usize, run: Run<'_>) -> Result<Ve
             }
         }
     }
-    let lines = lines(pixels, &plain, width, run)?;
-    lines.into_iter().for_each(|at| plain[at] = true);
     Ok(plain)
 }
 

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     codec::{
-        plain::plain,
+        plain::{REACH, areas},
         sequence::{Area, Canvases, Disposal, NOTHING, Pixel, Split},
     },
     control::Run,
@@ -155,19 +155,26 @@ impl<'t> Pen<'t> {
 
     /// What it costs in bits to leave each pixel of `area` as it is. What was right enough before is so again.
     fn left(&self, wanted: &[Pixel], area: Area, weights: &[f32], run: Run<'_>) -> Result<Vec<f32>> {
-        let plain = if self.first { vec![false; wanted.len()] } else { plain(wanted, self.width, run)? };
-        let cost = |(at, weight): (usize, &f32)| match (self.base[at], wanted[at]) {
+        // Those around it that say which of its pixels are plain.
+        let (x, y) = (area.x.saturating_sub(REACH), area.y.saturating_sub(REACH));
+        let right = (area.x + area.width + REACH).min(self.width);
+        let bottom = (area.y + area.height + REACH).min(wanted.len() / self.width);
+        let around = Area { x, y, width: right - x, height: bottom - y };
+        let seen: Vec<Pixel> = around.rows(wanted, self.width).flatten().copied().collect();
+        let plain = areas(&seen, around.width, run)?;
+        let plain = Area { x: area.x - x, y: area.y - y, ..area }.rows(&plain, around.width);
+        let cost = |((at, weight), &plain): ((usize, &f32), &bool)| match (self.base[at], wanted[at]) {
             (base, wanted) if base[3] != wanted[3] => f32::INFINITY,
             (base, wanted) if base == wanted || self.is_settled(at, wanted) => 0.0,
             (base, wanted) if misleads(point(base), point(wanted)) => f32::INFINITY,
             (base, wanted) => match distance(point(base), point(wanted)) {
-                far if plain[at] && far > SEEN => f32::INFINITY,
+                far if plain && far > SEEN => f32::INFINITY,
                 far => weight * far,
             },
         };
         let mut left = Vec::with_capacity(weights.len());
-        for (row, weights) in rows(area, self.width, run).zip(weights.chunks_exact(area.width)) {
-            left.extend(row?.zip(weights).map(cost));
+        for ((row, weights), plain) in rows(area, self.width, run).zip(weights.chunks_exact(area.width)).zip(plain) {
+            left.extend(row?.zip(weights).zip(plain).map(cost));
         }
         Ok(left)
     }
