@@ -130,14 +130,14 @@ fn finish(
     run: Run<'_>,
 ) -> Result<Option<Found>> {
     let mut whole = Clip::whole(frames, task.count);
-    for correction in 0..=CORRECTIONS {
+    for correction in 0..=CORRECTIONS + 1 {
         let palette = palettes.of(choice.size, run)?;
         let mut drawn = drawn(&mut whole, &palette, (choice.how, still(choice.how)));
         let scores = drawn.scores(run)?;
         if scores.overall() >= target {
             return Ok(Some(Found { palette, how: choice.how, scores }));
         }
-        if correction + 1 == CORRECTIONS {
+        if correction == CORRECTIONS {
             // What has no more colours than that is exact.
             (choice.size, choice.how.tolerance) = (SIZES[SIZES.len() - 1], 0.0);
         } else if choice.how.tolerance > 0.002 {
