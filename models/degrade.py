@@ -91,12 +91,16 @@ def spread_out(planes, spread):
     return planes / planes.std()
 
 
+def greyed(picture):
+    return np.repeat(np.asarray(Image.fromarray(picture).convert("L"))[..., None], 3, 2)
+
+
 def grainy(picture, random):
     """White noise of sigma 0 to 40, more often little than much (three in four), as from a camera (15 %), the rest clean; one in
     ten is grey."""
     grey = random.random() < 0.1
     if grey:
-        picture = np.repeat(np.asarray(Image.fromarray(picture).convert("L"))[..., None], 3, 2)
+        picture = greyed(picture)
     kind = random.random()
     if kind < 0.75:
         spread = random.normal(0, 40 * random.random() ** 1.2, picture[..., : 1 if grey else 3].shape)
@@ -111,7 +115,7 @@ def noisy(picture, random):
     JPEG of quality 8 to 95, more often low than high, the rest clean; three in ten are grey."""
     grey = random.random() < 0.3
     if grey:
-        picture = np.repeat(np.asarray(Image.fromarray(picture).convert("L"))[..., None], 3, 2)
+        picture = greyed(picture)
     kind = random.random()
     if kind < 0.48:
         spread = random.normal(0, 55 * random.random() ** 1.4, picture[..., : 1 if grey else 3].shape)
@@ -141,7 +145,7 @@ def spoilt(picture, random):
     """Blurred by 0.4 to 2.2 pixels or enlarged (eight and one in ten), then white noise of sigma 0 to 25 (eight in ten), then JPEG of
     quality 25 to 95 (eight in ten). One in ten is grey."""
     if random.random() < 0.1:
-        picture = np.repeat(np.asarray(Image.fromarray(picture).convert("L"))[..., None], 3, 2)
+        picture = greyed(picture)
     kind = random.random()
     if kind < 0.8:
         picture = softened(picture, random.uniform(0.4, 2.2))
