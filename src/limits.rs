@@ -43,7 +43,7 @@ pub struct Limits {
     pub svg_depth: u64,
     /// Steps to draw an SVG, as estimated before it is drawn; one takes about a nanosecond. 6,000,000,000.
     pub svg_steps: u64,
-    /// Multiplications of trained networks for one request, over all frames, as the textbook has them; 10,000,000,000,000, of
+    /// Multiplications of trained networks for one request, over all frames, as the textbook has them; 20,000,000,000,000, of
     /// which two cores with AVX2 get through some 150,000,000,000 a second.
     pub network_products: u64,
     /// Threads that trained networks may work on for one request, that of the caller included, each with memory of its own for
@@ -70,7 +70,7 @@ impl Default for Limits {
             svg_expanded_bytes: 64 << 20,
             svg_depth: 256,
             svg_steps: 6_000_000_000,
-            network_products: 10_000_000_000_000,
+            network_products: 20_000_000_000_000,
             network_threads: 8,
             svg_layer_pixels: 120_000_000,
         }

@@ -180,10 +180,10 @@ fn work_and_sizes_beyond_the_limits_are_refused_by_their_numbers() {
         error.to_string()
     };
     let mut few = Limits::default();
-    few.network_products = 1_000_000;
+    few.network_products = 2_000_000;
     for json in [r#"{"denoise": true}"#, r#"{"upscale": {"factor": 2}}"#] {
         let text = refused(json, few.clone());
-        assert!(text.starts_with("multiplications in networks is") && text.ends_with("the limit is 1000000"), "{text}");
+        assert!(text.starts_with("multiplications in networks is") && text.ends_with("the limit is 2000000"), "{text}");
     }
     // An SVG counts as large as it is drawn.
     let svg = br#"<svg xmlns="http://www.w3.org/2000/svg" width="8" height="6"><circle cx="4" cy="3" r="2"/></svg>"#;

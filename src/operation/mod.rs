@@ -34,7 +34,7 @@ pub use light::Light;
 pub use network::Residual;
 #[cfg(feature = "onnx")]
 pub use network::{ChannelOrder, Onnx, OnnxOptions, OnnxRuntime, OnnxSource};
-pub use network::{Model, Models, Raster, Shape};
+pub use network::{Model, Models, Raster, Shape, Turned};
 pub use orient::Orient;
 pub use processed::Processed;
 pub use resize::{Anchor, Around, Fit, Frame, Gravity, Resize};

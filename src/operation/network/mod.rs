@@ -13,6 +13,7 @@ mod raster;
 #[cfg(feature = "network")]
 mod residual;
 mod tiles;
+mod turned;
 #[cfg(feature = "network")]
 mod weights;
 
@@ -26,6 +27,7 @@ pub use raster::Raster;
 #[cfg(feature = "network")]
 pub use residual::Residual;
 pub(super) use tiles::through;
+pub use turned::Turned;
 
 use crate::{control::Run, error::Result};
 

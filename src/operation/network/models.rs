@@ -5,6 +5,8 @@ use std::sync::Arc;
 use super::Model;
 #[cfg(any(feature = "denoise", feature = "face", feature = "upscale"))]
 use super::Residual;
+#[cfg(feature = "denoise")]
+use super::Turned;
 use crate::operation::Restore;
 
 /// The models of each task; without one the task is refused as unsupported, but for faces, whose restoration needs none. By
@@ -16,7 +18,7 @@ pub struct Models {
     pub upscale_photo: Vec<Arc<dyn Model>>,
     /// Enlarge clean pictures, and what has been enlarged already.
     pub upscale_clean: Vec<Arc<dyn Model>>,
-    /// Removes noise and JPEG artefacts. Its scale is 1.
+    /// Removes noise and JPEG artefacts. Its scale is 1. Ours is asked twice, [`Turned`](super::Turned).
     pub denoise: Option<Arc<dyn Model>>,
     /// Restores faces; a network does by [`RestoreByModel`](crate::operation::RestoreByModel). `None` is our own restoration,
     /// [`Classic`](crate::operation::Classic), with `denoise`, `face_grain` and `face_restore`.
@@ -48,7 +50,8 @@ impl Default for Models {
         }
         #[cfg(feature = "denoise")]
         {
-            models.denoise = shipped(include_bytes!("../../../assets/denoise.lpdy"));
+            let network = Residual::shipped(include_bytes!("../../../assets/denoise.lpdy"));
+            models.denoise = network.ok().map(|network| Arc::new(Turned(network)) as _);
         }
         #[cfg(feature = "face")]
         {

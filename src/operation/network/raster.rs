@@ -33,6 +33,13 @@ impl Raster {
         self.margins
     }
 
+    /// By half a turn, margins and all.
+    pub(super) fn turned(mut self) -> Self {
+        self.samples.as_chunks_mut::<3>().0.reverse();
+        self.margins.rotate_left(2);
+        self
+    }
+
     /// Width in pixels.
     pub fn width(&self) -> u32 {
         self.width
