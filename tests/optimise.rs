@@ -52,6 +52,27 @@ fn every_preset_reaches_its_target_or_says_why_not_and_never_grows() {
     }
 }
 
+/// A strip that a page repeats as a ground, or an icon: the metric has too few scales there to tell bands from a gradient.
+#[test]
+fn a_gradient_of_a_few_pixels_keeps_its_steps() {
+    for (width, height) in [(8, 12), (1, 40), (24, 24), (16, 64), (100, 2)] {
+        let steps = |x: u32, y: u32| (if height > 2 { y * 255 / height } else { x * 255 / width }) as u8;
+        let strip = image::DynamicImage::ImageRgb8(image::RgbImage::from_fn(width, height, |x, y| {
+            let step = steps(x, y);
+            image::Rgb([105 + step / 2, 120 + step / 2, 182 + step / 4])
+        }));
+        for format in FORMATS {
+            let source = file(&strip, format);
+            for name in ["low", "medium"] {
+                let (before, after) =
+                    (decoded(&source).to_rgb8(), decoded(&process(&source, &preset(name)).bytes).to_rgb8());
+                let most = before.iter().zip(after.iter()).map(|(a, b)| a.abs_diff(*b)).max();
+                assert!(most <= Some(6), "{width}x{height} {format} {name}: {most:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_photograph_as_png_or_webp_is_less_than_half_at_high() {
     let picture = photo(200, 136);

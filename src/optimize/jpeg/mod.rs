@@ -49,7 +49,7 @@ pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
             let sampling = if quality < 90 { Sampling::Half } else { Sampling::Full };
             fixed(task, quality.into(), sampling, run)
         }
-        Goal::Smart(preset) => match preset.target() {
+        Goal::Smart(preset) => match preset.target_of(task.picture.layout()) {
             Some(target) => Search { task, target, run }.best(),
             None => fixed(task, ULTRA, Sampling::Half, run),
         },
@@ -95,7 +95,7 @@ impl Search<'_> {
         let found = self.found(&reference)?;
         drop(reference);
         let bytes = found.file.write(self.task.interlaced, self.run)?;
-        let warnings = shortfall(found.score, self.target).into_iter().collect();
+        let warnings = shortfall(found.score, self.task.goal).into_iter().collect();
         Ok(Optimised { bytes, score: found.score, warnings })
     }
 

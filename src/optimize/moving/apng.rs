@@ -33,7 +33,10 @@ pub(super) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>)
         Goal::Lossless | Goal::Quality(100) => exact(frames, task, run),
         Goal::Quality(quality) => indexed::fixed(frames, task, png::colours_for(quality), (USUAL, USUAL_STILL), run),
         Goal::Smart(Preset::Ultra) => indexed::fixed(frames, task, png::ULTRA_COLOURS, (ULTRA, ULTRA_STILL), run),
-        Goal::Smart(preset) => return smart(frames, task, preset.target().unwrap_or(100.0), run),
+        Goal::Smart(preset) => {
+            let target = preset.target_of(frames.layout()).unwrap_or(100.0);
+            return smart(frames, task, target, run);
+        }
     };
     Ok((done?, None))
 }

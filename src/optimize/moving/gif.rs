@@ -77,7 +77,7 @@ fn anew(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>) -> Result<Opti
     match task.goal {
         Goal::Lossless | Goal::Quality(100) => writer.finished(frames, 0.0),
         Goal::Quality(quality) => writer.finished(frames, loss(f64::from(quality) * FINEST / 100.0)),
-        Goal::Smart(preset) => match preset.target() {
+        Goal::Smart(preset) => match preset.target_of(frames.layout()) {
             Some(target) => writer.search(frames, target),
             None => writer.finished(frames, loss(ULTRA)),
         },
@@ -131,7 +131,7 @@ impl Writer<'_> {
         match found.score >= target {
             true => Ok(Optimised { bytes: self.squeezed(file)?, score, warnings: Vec::new() }),
             false => {
-                let warnings = self.missing().into_iter().chain(shortfall(score, target)).collect();
+                let warnings = self.missing().into_iter().chain(shortfall(score, self.task.goal)).collect();
                 Ok(Optimised { bytes: file, score, warnings })
             }
         }

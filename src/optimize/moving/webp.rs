@@ -44,7 +44,7 @@ pub(super) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>)
             Ok(Optimised { bytes, score: 100.0, warnings: Vec::new() })
         }
         Goal::Quality(quality) => fixed(frames, quality.into()),
-        Goal::Smart(preset) => match preset.target() {
+        Goal::Smart(preset) => match preset.target_of(frames.layout()) {
             Some(target) => Search { task, target, run }.best(frames),
             None => fixed(frames, ULTRA),
         },
@@ -129,7 +129,7 @@ impl Search<'_> {
             Some(again) => smaller(again, self.anew(frames, &viewed, &outlook)?, self.target),
             None => self.anew(frames, &viewed, &outlook)?,
         };
-        let warnings = shortfall(best.score, self.target).into_iter().collect();
+        let warnings = shortfall(best.score, self.task.goal).into_iter().collect();
         Ok(Optimised { bytes: best.file.bytes, score: best.file.mean, warnings })
     }
 

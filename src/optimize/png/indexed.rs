@@ -177,7 +177,7 @@ impl Trials<'_, '_> {
         let palette = self.palettes.of(settled.size, self.run)?;
         let drawn = remap(self.picture, &palette, settled.how, self.run)?;
         let bytes = file(self.task, self.picture, &palette, &drawn, super::EFFORT, self.run)?;
-        let warnings = shortfall(settled.score.metric, self.target).into_iter().collect();
+        let warnings = shortfall(settled.score.metric, self.task.goal).into_iter().collect();
         Ok(Some(Found { colours: settled.size, result: Optimised { bytes, score: settled.score.metric, warnings } }))
     }
 }

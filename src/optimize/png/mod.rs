@@ -28,7 +28,7 @@ pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
         Goal::Lossless | Goal::Quality(100) => exact(task, run),
         Goal::Quality(quality) => indexed::fixed(task, colours_for(quality), indexed::USUAL, run),
         Goal::Smart(Preset::Ultra) => indexed::fixed(task, ULTRA_COLOURS, indexed::ULTRA, run),
-        Goal::Smart(preset) => smart(task, preset.target().unwrap_or(100.0), run),
+        Goal::Smart(preset) => smart(task, preset.target_of(task.picture.layout()).unwrap_or(100.0), run),
     }
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
             Ok(Optimised { bytes, score: 100.0, warnings: Vec::new() })
         }
         Goal::Quality(quality) => probe::fixed(task, &lossy(quality.into(), true), run),
-        Goal::Smart(preset) => match preset.target() {
+        Goal::Smart(preset) => match preset.target_of(task.picture.layout()) {
             Some(target) => Search { task, target, run }.best(),
             None => probe::fixed(task, &lossy(ULTRA, true), run),
         },
@@ -115,7 +115,7 @@ impl Search<'_> {
                 }
             }
         };
-        let warnings = shortfall(best.score, self.target).into_iter().collect();
+        let warnings = shortfall(best.score, self.task.goal).into_iter().collect();
         Ok(Optimised { bytes: best.file, score: best.score, warnings })
     }
 
