@@ -61,7 +61,7 @@ pub enum Preset {
 
 impl Preset {
     /// The SSIMULACRA2 score to reach; the scale's meaning is that of its authors
-    /// (<https://github.com/cloudinary/ssimulacra2>). Ultra has none. Where a side has fewer than some 120 pixels the metric is
+    /// (<https://github.com/cloudinary/ssimulacra2>). Ultra has none. Where a side has fewer than 29 pixels the metric is
     /// milder, and more is sought.
     pub const fn target(self) -> Option<f64> {
         match self {

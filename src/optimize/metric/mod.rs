@@ -108,15 +108,14 @@ impl Reference {
 }
 
 /// By how much of what `target` lacks of 100 a picture of `width` x `height` may fall short, to look as larger ones do at the
-/// target. Small ones have fewer than six scales, and the metric puts less weight on what is left: degraded photographs and
-/// drawings lose in parts of 64, 16 and 8 pixels 0.64, 0.11 and 0.03 of what they lose as a whole (in the sum before the power,
-/// whose root this is). A gradient of 8 x 12 pixels scores 90 in five colours.
+/// target. Tiny ones have two or three scales in place of six, and the metric puts little weight on what is left: degraded
+/// photographs and drawings lose in parts of 16 and 8 pixels 0.11 and 0.03 of what they lose as a whole (in the sum before the
+/// power, which this has been through). A gradient of 8 x 12 pixels scores 90 in five colours.
 pub(crate) fn target_of(target: f64, width: u32, height: u32) -> f64 {
     let side = |side: u32| (side as usize).max(LEAST_SIDE);
     let share = match pyramid::sizes(side(width), side(height)).len() {
         ..=2 => 0.12,
         3 => 0.25,
-        5 => 0.75,
         _ => 1.0,
     };
     100.0 - (100.0 - target) * share

@@ -241,11 +241,12 @@ fn equal_bands_score_exactly_one_hundred_and_other_heights_are_refused() {
 }
 
 #[test]
-fn small_pictures_have_higher_targets_and_large_ones_the_same() {
+fn tiny_pictures_have_higher_targets_and_others_the_same() {
     let targets = |size| [70.0, 80.0, 90.0].map(|target| target_of(target, size, 1000));
-    assert_eq!(targets(128), [70.0, 80.0, 90.0]);
-    assert_eq!(targets(64), [77.5, 85.0, 92.5]);
-    for size in [1, 8, 16] {
+    for size in [29, 64, 1000] {
+        assert_eq!(targets(size), [70.0, 80.0, 90.0], "{size}");
+    }
+    for size in [1, 8, 16, 28] {
         assert!(targets(size).iter().zip([70.0, 80.0, 90.0]).all(|(small, large)| *small > large + 7.4), "{size}");
     }
 }
