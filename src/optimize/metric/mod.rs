@@ -107,8 +107,8 @@ impl Reference {
     }
 }
 
-/// By how much of what `target` lacks of 100 a picture of `width` x `height` may fall short, to look as larger ones do at the
-/// target. Tiny ones have two or three scales in place of six, and the metric puts little weight on what is left: degraded
+/// The score with which a picture of `width` x `height` looks as larger ones do with `target`: the same, but for tiny ones. These
+/// have two or three scales in place of six, and the metric puts little weight on what is left: degraded
 /// photographs and drawings lose in parts of 16 and 8 pixels 0.11 and 0.03 of what they lose as a whole (in the sum before the
 /// power, which this has been through). A gradient of 8 x 12 pixels scores 90 in five colours.
 pub(crate) fn target_of(target: f64, width: u32, height: u32) -> f64 {
