@@ -130,6 +130,11 @@ pub(crate) trait Cost<P = Pixel> {
     const ERASES: bool;
 
     fn cost(&mut self, base: &[P], wanted: &[P], area: Area, run: Run<'_>) -> Result<Option<u64>>;
+
+    /// How much more it costs if what lay there comes back when its time is over.
+    fn restoring(&mut self, _base: &[P], _wanted: &[P], _area: Area, _run: Run<'_>) -> Result<u64> {
+        Ok(0)
+    }
 }
 
 /// A way to have come to a canvas.
@@ -210,10 +215,16 @@ fn follow<P: Copy + Eq + Default, C: Cost<P>>(
             let Some(area) = area else { continue };
             let price = if alone { Some(0) } else { cost.cost(&state.base, wanted, area, run)? };
             let Some(price) = price else { continue };
-            let total = state.cost + price;
             for (index, disposal) in [Disposal::Keep, Disposal::Restore, Disposal::Clear].into_iter().enumerate() {
-                let cheaper = found[index].as_ref().is_none_or(|found| total < found.cost);
-                if !disposals[index] || !cheaper {
+                if !disposals[index] {
+                    continue;
+                }
+                let more = match disposal {
+                    Disposal::Restore => cost.restoring(&state.base, wanted, area, run)?,
+                    Disposal::Keep | Disposal::Clear => 0,
+                };
+                let total = state.cost + price + more;
+                if found[index].as_ref().is_some_and(|found| found.cost <= total) {
                     continue;
                 }
                 let split = Split { area, disposal };

@@ -66,7 +66,7 @@ fn written<C: Colour>(
     let mut coding = best(codings, &mut merged, &splits, hint, run)?;
     let mut file = File::new(&coding, merged.size(), splits.len(), plays);
     merged.replay(&splits, run, |base, merged, split| {
-        let part = Part { base, wanted: merged.canvas(), area: split.area, width };
+        let part = Part::of(split, base, merged.canvas(), width);
         let coded = smallest(&part, &mut coding, (effort, splits.len()), run)?;
         file.frame(split, merged.time(), coded.over, &coded.zlib);
         Ok(())
@@ -100,7 +100,7 @@ fn best<C: Colour>(
     let mut prices: Vec<Price> = candidates.iter().map(|coding| Price::new(coding.clone(), width)).collect();
     let mut sums: Vec<u64> = candidates.iter().map(|coding| coding.side().side_bytes() as u64).collect();
     merged.replay(splits, run, |base, merged, split| {
-        let part = Part { base, wanted: merged.canvas(), area: split.area, width };
+        let part = Part::of(split, base, merged.canvas(), width);
         for (price, sum) in prices.iter_mut().zip(&mut sums) {
             *sum += price.of(&part, run)?;
         }
@@ -119,7 +119,7 @@ fn sampled<C: Colour>(merged: &mut Merged<'_, C>, splits: &[Split], hole: bool, 
             return Ok(());
         }
         let area = Area { x: 0, width, ..split.area };
-        let part = Part { base, wanted: merged.canvas(), area, width };
+        let part = Part { area, ..Part::of(split, base, merged.canvas(), width) };
         sample.extend(part.pixels(if hole { Way::Changed } else { Way::Whole }, run)?);
         Ok(())
     })?;
@@ -171,11 +171,12 @@ mod tests {
     use super::{super::pixel::pixels, *};
     use crate::{
         codec::png::{
-            apng::player::composed,
+            apng::{player::composed, stored::frames},
             fixtures::{noise, run},
             header::ColourType,
             parts::Parts,
         },
+        codec::sequence::Disposal,
         picture::{Delay, Picture, Samples, Shown},
     };
 
@@ -231,6 +232,25 @@ mod tests {
                 assert!(!gray.contains(&colour(Space::Rgb)), "{channels:?} {mask} {sixteen}");
             }
         }
+    }
+
+    #[test]
+    fn nothing_that_is_restored_from_is_blended() {
+        // Two far dots on a gray ground with a pattern, which come and go.
+        let ground: Vec<u8> = noise(7).take(64 * 48 * 3).map(|value| value & 0xC0).collect();
+        let picture = |dots: bool| {
+            let mut samples = ground.clone();
+            for place in [2 * 64 + 3, 45 * 64 + 60].into_iter().filter(|_| dots) {
+                samples[place * 3..][..3].fill(255);
+            }
+            Picture::new(64, 48, Channels::Rgb, Samples::Eight(samples)).unwrap()
+        };
+        let mut shown = Shown::new((0..4).map(|at| picture(at % 2 == 1)).collect());
+        let file = encode(&mut shown, 2, &[], Space::Any, run()).unwrap();
+        let parts = Parts::of(&file).unwrap();
+        let controls: Vec<Control> = frames(&parts).unwrap().iter().map(|frame| frame.control).collect();
+        assert!(controls.iter().all(|control| !control.over || control.disposal != Disposal::Restore), "{controls:?}");
+        assert!(controls.iter().any(|control| control.over), "{controls:?}");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::{
     repeat::repeating,
 };
 use crate::{
-    codec::sequence::{Area, Cost},
+    codec::sequence::{Area, Cost, Disposal, Split},
     control::Run,
     error::{Error, Result},
 };
@@ -29,6 +29,8 @@ pub(super) struct Part<'a, C> {
     pub(super) wanted: &'a [C],
     pub(super) area: Area,
     pub(super) width: usize,
+    /// Whether what lay there comes back when its time is over.
+    pub(super) restored: bool,
 }
 
 /// How the pixels of a frame may be drawn.
@@ -44,10 +46,17 @@ pub(super) enum Way {
     Repeating,
 }
 
-impl<C: Colour> Part<'_, C> {
+impl<'a, C: Colour> Part<'a, C> {
+    pub(super) fn of(split: &Split, base: &'a [C], wanted: &'a [C], width: usize) -> Self {
+        Self { base, wanted, area: split.area, width, restored: split.disposal == Disposal::Restore }
+    }
+
     /// The ways that give the canvas exactly. Partly transparent pixels are not blended, not even with nothing: decoders
-    /// differ in how.
+    /// differ in how; nor is anything that is restored from, which Pillow takes for what lay there before.
     pub(super) fn ways(&self, coding: &Coding) -> &'static [Way] {
+        if self.restored {
+            return &[Way::Whole];
+        }
         let mut any = false;
         let drawable = self.pairs().all(|(base, wanted)| {
             any |= base == wanted && wanted != C::default();
@@ -144,7 +153,15 @@ impl<C: Colour> Cost<C> for Price {
     const ERASES: bool = true;
 
     fn cost(&mut self, base: &[C], wanted: &[C], area: Area, run: Run<'_>) -> Result<Option<u64>> {
-        self.of(&Part { base, wanted, area, width: self.width }, run).map(Some)
+        self.of(&Part { base, wanted, area, width: self.width, restored: false }, run).map(Some)
+    }
+
+    fn restoring(&mut self, base: &[C], wanted: &[C], area: Area, run: Run<'_>) -> Result<u64> {
+        let part = Part { base, wanted, area, width: self.width, restored: false };
+        match part.ways(&self.coding) {
+            [Way::Whole] => Ok(0),
+            _ => Ok(self.of(&Part { restored: true, ..part }, run)?.saturating_sub(self.of(&part, run)?)),
+        }
     }
 }
 
