@@ -25,7 +25,7 @@ TASKS = {
     "clean": ({"unshuffle": 1, "scale": 2, "width": 32, "blocks": 14}, 112),
     "photo": ({"unshuffle": 1, "scale": 2, "width": 32, "blocks": 10}, 112),
     "clean4": ({"unshuffle": 1, "scale": 4, "width": 32, "blocks": 14}, 192),
-    "photo4": ({"unshuffle": 1, "scale": 4, "width": 32, "blocks": 5}, 192),
+    "photo4": ({"unshuffle": 1, "scale": 4, "width": 32, "blocks": 11}, 192),
     "denoise": ({"unshuffle": 2, "scale": 2, "width": 64, "blocks": 6}, 96),
     "face": ({"unshuffle": 2, "scale": 2, "width": 32, "blocks": 5}, 96),
     "grain": ({"unshuffle": 2, "scale": 2, "width": 32, "blocks": 5}, 96),
