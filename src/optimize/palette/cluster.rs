@@ -175,11 +175,15 @@ fn means(bins: &[Bin], owners: &[u8], centres: Vec<Point>) -> Vec<Point> {
     centres.into_iter().zip(sums).zip(totals).map(moved).collect()
 }
 
+/// Share of all weights from which colours that look the same are a plain area's.
+const LARGE: f32 = 0.03;
+
 /// Share of a cluster that is opaque from which its colour is.
 const OPAQUE: f32 = 0.25;
 
 /// Colours of 8 bits for the centres. A colour that makes up most of its cluster is taken as it is, so that flat areas
-/// stay exactly what they were; what cannot be seen and what is opaque are not drawn as nearly so.
+/// stay exactly what they were, and several that look the same are by their mean; what cannot be seen and what is opaque are not
+/// drawn as nearly so.
 fn settled(bins: &[Bin], owners: &[u8], centres: &[Point]) -> Vec<[u8; 4]> {
     let mut heaviest: Vec<Option<Bin>> = vec![None; centres.len()];
     let (mut totals, mut opaque) = (vec![0f32; centres.len()], vec![0f32; centres.len()]);
@@ -196,11 +200,21 @@ fn settled(bins: &[Bin], owners: &[u8], centres: &[Point]) -> Vec<[u8; 4]> {
             heaviest[owner] = Some(*bin);
         }
     }
+    let alike = |owner: usize, bin: &Bin| {
+        heaviest[owner].is_some_and(|heaviest| distance(bin.point, heaviest.point) <= SEEN * SEEN)
+    };
+    let all: f32 = totals.iter().sum();
+    let mut cores = vec![Vec::new(); centres.len()];
+    for (bin, &owner) in bins.iter().zip(owners).filter(|&(bin, &owner)| alike(owner.into(), bin)) {
+        cores[usize::from(owner)].push((bin.point, bin.weight));
+    }
     let mut colours: Vec<[u8; 4]> = Vec::with_capacity(centres.len());
     for (owner, (heaviest, &centre)) in heaviest.into_iter().zip(centres).enumerate() {
         let Some(heaviest) = heaviest else { continue };
-        let total = totals[owner];
-        let mut rounded = colour(centre);
+        let (total, core) = (totals[owner], &cores[owner]);
+        let weight: f32 = core.iter().map(|(_, weight)| weight).sum();
+        let most = weight * 2.0 > total && weight > LARGE * all;
+        let mut rounded = colour(if most { mean(core.iter().copied()) } else { centre });
         if opaque[owner] >= OPAQUE * total {
             rounded[3] = u8::MAX;
         }
@@ -232,6 +246,16 @@ mod tests {
         let run = Run { limits: &Limits::default(), control: &Unattended };
         let colours = cluster(&Histogram::new(&fade, run).unwrap(), 100, run).unwrap().colours;
         assert!(colours.contains(&[0; 4]) && colours.iter().any(|colour| colour[3] == 255), "{colours:?}");
+    }
+
+    #[test]
+    fn a_large_area_of_nearly_one_colour_keeps_it() {
+        // Three that look the same, and what is left of the cluster.
+        let colours = [[57, 7, 23, 255], [58, 8, 24, 255], [59, 9, 25, 255], [50, 30, 30, 255], [46, 34, 34, 255]];
+        let bins = colours.map(|colour| Bin { colour, point: point(colour), weight: 1.0 });
+        let centre = mean(bins.iter().map(|bin| (bin.point, bin.weight)));
+        assert!(colour(centre)[1] > 14, "nothing to be mended");
+        assert_eq!(settled(&bins, &[0; 5], &[centre]), [[58, 8, 24, 255]]);
     }
 
     #[test]
