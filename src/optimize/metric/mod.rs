@@ -108,9 +108,9 @@ impl Reference {
 }
 
 /// The score with which a picture of `width` x `height` looks as larger ones do with `target`: the same, but for tiny ones. These
-/// have two or three scales in place of six, and the metric puts little weight on what is left: degraded
-/// photographs and drawings lose in parts of 16 and 8 pixels 0.11 and 0.03 of what they lose as a whole (in the sum before the
-/// power, which this has been through). A gradient of 8 x 12 pixels scores 90 in five colours.
+/// have two or three scales in place of six, and the metric puts little weight on what is left: degraded photographs and
+/// drawings lose in parts of 16 and 8 pixels 0.11 and 0.03 of what they lose as a whole (in the sum before the power, which this
+/// has been through). A gradient of 8 x 12 pixels scores 90 in five colours.
 pub(crate) fn target_of(target: f64, width: u32, height: u32) -> f64 {
     let side = |side: u32| (side as usize).max(LEAST_SIDE);
     let share = match pyramid::sizes(side(width), side(height)).len() {

@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn nothing_that_is_restored_from_is_blended() {
-        // Two far dots on a gray ground with a pattern, which come and go.
+        // Two far dots on a ground of noise, which come and go.
         let ground: Vec<u8> = noise(7).take(64 * 48 * 3).map(|value| value & 0xC0).collect();
         let picture = |dots: bool| {
             let mut samples = ground.clone();
