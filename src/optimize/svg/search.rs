@@ -183,9 +183,8 @@ impl<'a> Search<'a> {
         Ok(rules.get(good).copied())
     }
 
-    /// The shortest text of under `length` found that scores `wanted`, by bisecting the levels at the smaller size; or else the
-    /// shortest of them that scores `least`. What holds at one level may fail at a finer one now and then; what is given back
-    /// has been seen to hold.
+    /// The shortest text of under `length` found that scores `wanted` at the smaller size and `least` in all ways, by bisecting the
+    /// levels. What holds at one level may fail at a finer one now and then; what is given back has been seen to hold.
     fn coarser(
         &mut self,
         structure: &Tree,
@@ -193,31 +192,50 @@ impl<'a> Search<'a> {
         [wanted, least]: [f64; 2],
         length: usize,
     ) -> Result<Option<(String, f64)>> {
-        let mut held = Vec::new();
+        // The smaller size is quick, and mostly decides.
         let (mut fails, mut holds) = (0, LEVELS);
+        let mut held = Vec::new();
         while holds > fails + 1 {
-            let middle = usize::midpoint(fails, holds);
-            let text = finished(structure, &self.settings(middle), allowed)?;
-            let score = self.ask(|witness, run| witness.small(&text, run))?;
-            match score >= wanted {
-                true => holds = middle,
-                false => fails = middle,
-            }
-            if score >= wanted && text.len() < length {
-                held.push((text, score));
+            let level = usize::midpoint(fails, holds);
+            let (text, small) = self.coarse(structure, allowed, level)?;
+            if small >= wanted {
+                holds = level;
+                held.push((level, text, small));
+            } else {
+                fails = level;
             }
         }
-        held.sort_by_key(|(text, _)| text.len());
-        let mut reached = None;
-        for (text, small) in held {
-            let asked = if reached.is_some() { wanted } else { least };
-            let Some(score) = self.verified(&text, small, asked)? else { continue };
-            reached = Some((text, score));
-            if score >= wanted {
-                break;
+        // Then the rest is asked of these, and of what lies between.
+        let mut best = None;
+        holds = LEVELS;
+        while holds > fails + 1 {
+            let (level, text, small) = match held.pop() {
+                Some(known) => known,
+                None => {
+                    let level = usize::midpoint(fails, holds);
+                    let (text, small) = self.coarse(structure, allowed, level)?;
+                    (level, text, small)
+                }
+            };
+            // No finer one is any shorter.
+            let long = text.len() >= length;
+            let score = if long || small < wanted { None } else { self.verified(&text, small, least)? };
+            if score.is_some() || long {
+                holds = level;
+                held.clear();
+            } else {
+                fails = level;
             }
+            best = score.map(|score| (text, score)).or(best);
         }
-        Ok(reached)
+        Ok(best)
+    }
+
+    /// The text at a level, and its score at the smaller size.
+    fn coarse(&mut self, structure: &Tree, allowed: &dyn Fn(&Rule) -> bool, level: usize) -> Result<(String, f64)> {
+        let text = finished(structure, &self.settings(level), allowed)?;
+        let small = self.ask(|witness, run| witness.small(&text, run))?;
+        Ok((text, small))
     }
 
     /// The score of a text if it holds in all ways.

@@ -47,15 +47,29 @@ fn every_rule_does_what_its_example_says_and_does_it_once() {
 }
 
 fn optimised(inner: &str) -> String {
-    let text = format!("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 90 9\">{inner}</svg>");
+    optimised_to(Goal::Lossless, [90, 9], inner)
+}
+
+fn optimised_to(goal: Goal, [width, height]: [u32; 2], inner: &str) -> String {
+    let text = format!("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\">{inner}</svg>");
     let (codecs, limits) = (Codecs::default(), Limits::default());
     let fonts = Fonts::new();
-    let task =
-        Vector { codecs: &codecs, text: &text, goal: Goal::Lossless, keep_ids: false, fonts: &fonts, size: None };
+    let task = Vector { codecs: &codecs, text: &text, goal, keep_ids: false, fonts: &fonts, size: None };
     let done = optimise(&task, Run { limits: &limits, control: &Unattended }).unwrap().done;
     assert!(done.score >= 90.0 && done.warnings.is_empty(), "{done:?}");
     let text = String::from_utf8(done.bytes).unwrap();
     text[text.find('>').unwrap() + 1..].trim_end_matches("</svg>").to_owned()
+}
+
+#[test]
+fn numbers_too_coarse_for_the_larger_size_become_a_little_finer_not_exact() {
+    let shapes = "<path fill=\"#b87205\" d=\"M30.64277 43.76349 28.04543 49.47402 21.94863 46.845 20.28789 39.47539 27.60129 \
+                  39.41986Z\"/><path fill=\"#54630f\" d=\"M43.04329 30.35987 37.84422 34.18622 32.03389 33.67804 32.84553 \
+                  27.63139 38.04477 25.91627Z\"/><path fill=\"#99b9cf\" d=\"M48.7323 57.61854 48.10814 67.13568 38.591 \
+                  71.49868 29.52533 66.6842 27.86762 57.61854 29.6716 48.69914 38.591 47.46044 49.59383 46.61571Z\"/>";
+    let text = optimised_to(Goal::Smart(Preset::Medium), [100, 100], shapes);
+    // Three decimals; four are 41 bytes more.
+    assert!(text.len() < 300, "{}: {text}", text.len());
 }
 
 #[test]
