@@ -59,10 +59,11 @@ impl Found {
     }
 }
 
-/// Settings, and what they gave.
+/// Settings, and what they gave of the sample.
 struct Choice {
     size: usize,
     how: Remap,
+    score: f64,
     bytes: usize,
 }
 
@@ -100,9 +101,9 @@ pub(super) fn fixed(
 pub(super) fn search(frames: &mut dyn Frames, task: &Moving<'_>, target: f64, run: Run<'_>) -> Result<Option<Found>> {
     let histogram = histogram(&mut Clip::whole(frames, task.count), run)?;
     let mut palettes = Palettes::new(&histogram, Missed::at(target));
-    let Some(best) = choose(frames, &mut palettes, task, target, run)? else { return Ok(None) };
+    let choices = choose(frames, &mut palettes, task, target, run)?;
     run.control.stage(Stage::Encode, 0.6);
-    finish(frames, &mut palettes, task, best, target, run)
+    finish(frames, &mut palettes, task, choices, target, run)
 }
 
 fn choose(
@@ -111,7 +112,7 @@ fn choose(
     task: &Moving<'_>,
     target: f64,
     run: Run<'_>,
-) -> Result<Option<Choice>> {
+) -> Result<Vec<Choice>> {
     let mut clips = sample(frames, task.count);
     let count = clips.count;
     let viewed = Viewed::new(&mut clips, count, SHOTS, run)?;
@@ -119,17 +120,20 @@ fn choose(
     trials.best()
 }
 
-/// Draws all frames as chosen on a sample of them, with less tolerance, then more colours, if the sample promised too
-/// much.
+/// Draws all frames as chosen on a sample of them: as the first of `choices` says, or if the sample promised too much, as the
+/// next that has this to spare, then with less tolerance, then with more colours.
 fn finish(
     frames: &mut dyn Frames,
     palettes: &mut Palettes<'_>,
     task: &Moving<'_>,
-    mut choice: Choice,
+    choices: Vec<Choice>,
     target: f64,
     run: Run<'_>,
 ) -> Result<Option<Found>> {
     let mut whole = Clip::whole(frames, task.count);
+    let mut choices = choices.into_iter();
+    let Some(mut choice) = choices.next() else { return Ok(None) };
+    let mut promised = choice.score;
     for correction in 0..=CORRECTIONS + 1 {
         let palette = palettes.of(choice.size, run)?;
         let mut drawn = drawn(&mut whole, &palette, (choice.how, still(choice.how)));
@@ -137,9 +141,12 @@ fn finish(
         if scores.overall() >= target {
             return Ok(Some(Found { palette, how: choice.how, scores }));
         }
+        let enough = target + promised - scores.overall();
         if correction == CORRECTIONS {
             // What has no more colours than that is exact.
             (choice.size, choice.how.tolerance) = (SIZES[SIZES.len() - 1], 0.0);
+        } else if let Some(next) = choices.find(|next| next.score >= enough) {
+            (promised, choice) = (next.score, next);
         } else if choice.how.tolerance > 0.002 {
             choice.how.tolerance *= if scores.mean + 1.0 > target { 0.8 } else { 0.5 };
         } else if let Some(&larger) = SIZES.iter().find(|&&size| size > choice.size) {
@@ -162,21 +169,19 @@ struct Trials<'a, 'h> {
 
 impl Trials<'_, '_> {
     /// For each way of dithering the smallest palette that will do, and a larger one whose surplus of fidelity is spent on
-    /// repetition; the fewest bytes of all.
-    fn best(&mut self) -> Result<Option<Choice>> {
-        let mut best: Option<Choice> = None;
+    /// repetition; those of the fewest bytes first.
+    fn best(&mut self) -> Result<Vec<Choice>> {
+        let mut choices = Vec::new();
         for dither in DITHERS {
             let Some(least) = self.least_size(dither)? else { continue };
             let mut sizes = [least, least + 1, least + 3].map(|at| SIZES[at.min(SIZES.len() - 1)]).to_vec();
             sizes.dedup();
             for size in sizes {
-                let Some(found) = self.most_tolerance(size, dither)? else { continue };
-                if best.as_ref().is_none_or(|best| found.bytes < best.bytes) {
-                    best = Some(found);
-                }
+                choices.extend(self.most_tolerance(size, dither)?);
             }
         }
-        Ok(best)
+        choices.sort_by_key(|choice| choice.bytes);
+        Ok(choices)
     }
 
     fn score(&mut self, palette: &Palette, how: Remap) -> Result<f64> {
@@ -221,7 +226,7 @@ impl Trials<'_, '_> {
         let how = how(found.knob);
         let mut drawn = drawn(&mut self.clips, &palette, (how, still(how)));
         let bytes = encoded(&mut drawn, self.task, 0, self.run)?.len();
-        Ok(Some(Choice { size, how, bytes }))
+        Ok(Some(Choice { size, how, score: found.score, bytes }))
     }
 }
 
@@ -237,8 +242,8 @@ mod tests {
         picture::{Channels, Picture, Samples, Shown},
     };
 
-    #[test]
-    fn what_a_sample_promised_far_too_much_of_is_reached_where_256_colours_are_exact() {
+    /// What comes of `choices` for four frames of 200 colours, at a target of 90.
+    fn finished(choices: Vec<Choice>) -> Option<Found> {
         const SIDE: u32 = 48;
         let run = Run { limits: &Limits::default(), control: &Unattended };
         let frame = |at: u32| {
@@ -250,9 +255,23 @@ mod tests {
         let histogram = histogram(&mut Clip::whole(&mut frames, 4), run).unwrap();
         let goal = Goal::Smart(Preset::Low);
         let task = Moving { codecs: &Codecs::default(), format: Format::Apng, goal, stored: None, count: 4 };
-        let promised = Choice { size: 4, how: Remap { dither: 0.0, tolerance: MOST_TOLERANCE as f32 }, bytes: 0 };
         let mut palettes = Palettes::new(&histogram, Missed::at(90.0));
-        let found = finish(&mut frames, &mut palettes, &task, promised, 90.0, run).unwrap();
-        assert!(found.is_some_and(|found| found.scores.overall() >= 90.0));
+        finish(&mut frames, &mut palettes, &task, choices, 90.0, run).unwrap()
+    }
+
+    /// One that falls far short.
+    const FOUR: Choice = Choice { size: 4, how: Remap { dither: 0.0, tolerance: 0.12 }, score: 90.0, bytes: 0 };
+
+    #[test]
+    fn what_a_sample_promised_far_too_much_of_is_reached_where_256_colours_are_exact() {
+        assert!(finished(vec![FOUR]).is_some_and(|found| found.scores.overall() >= 90.0));
+    }
+
+    #[test]
+    fn where_the_fewest_bytes_fall_short_the_next_that_spares_as_much_is_taken() {
+        let exact =
+            |size: usize, score: f64| Choice { size, how: Remap { dither: 0.0, tolerance: 0.0 }, score, bytes: 1 };
+        let found = finished(vec![FOUR, exact(64, 91.0), exact(192, 500.0)]).unwrap();
+        assert!(found.colours() == 192 && found.scores.overall() >= 90.0, "{}", found.colours());
     }
 }
