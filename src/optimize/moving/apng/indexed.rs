@@ -29,6 +29,8 @@ const STILL: (f32, f32) = (0.25, 0.004);
 const SHOTS: u32 = 6;
 /// How often the whole may fall short of what its sample promised.
 const CORRECTIONS: usize = 5;
+/// The corrections after which other colours are taken, where the sample promises that they have so much to spare.
+const PATIENCE: usize = 2;
 
 /// What a search found: a palette, how it is drawn with, and how that looks.
 pub(super) struct Found {
@@ -120,8 +122,8 @@ fn choose(
     trials.best()
 }
 
-/// Draws all frames as chosen on a sample of them: as the first of `choices` says, or if the sample promised too much, as the
-/// next that has this to spare, then with less tolerance, then with more colours.
+/// Draws all frames as the first of `choices` says, or where the sample promised too much, with less tolerance, then as the
+/// next that has this to spare, then with more colours.
 fn finish(
     frames: &mut dyn Frames,
     palettes: &mut Palettes<'_>,
@@ -133,7 +135,7 @@ fn finish(
     let mut whole = Clip::whole(frames, task.count);
     let mut choices = choices.into_iter();
     let Some(mut choice) = choices.next() else { return Ok(None) };
-    let mut promised = choice.score;
+    let mut short = None;
     for correction in 0..=CORRECTIONS + 1 {
         let palette = palettes.of(choice.size, run)?;
         let mut drawn = drawn(&mut whole, &palette, (choice.how, still(choice.how)));
@@ -141,12 +143,14 @@ fn finish(
         if scores.overall() >= target {
             return Ok(Some(Found { palette, how: choice.how, scores }));
         }
-        let enough = target + promised - scores.overall();
+        let short = *short.get_or_insert(choice.score - scores.overall());
         if correction == CORRECTIONS {
             // What has no more colours than that is exact.
             (choice.size, choice.how.tolerance) = (SIZES[SIZES.len() - 1], 0.0);
-        } else if let Some(next) = choices.find(|next| next.score >= enough) {
-            (promised, choice) = (next.score, next);
+        } else if correction == PATIENCE
+            && let Some(next) = choices.find(|next| next.score >= target + short)
+        {
+            choice = next;
         } else if choice.how.tolerance > 0.002 {
             choice.how.tolerance *= if scores.mean + 1.0 > target { 0.8 } else { 0.5 };
         } else if let Some(&larger) = SIZES.iter().find(|&&size| size > choice.size) {
