@@ -23,7 +23,7 @@ from pictures import KEPT, load, patch
 TASKS = {
     # Name: what it is made of, pixels across of a patch of the original.
     "clean": ({"unshuffle": 1, "scale": 2, "width": 32, "blocks": 14}, 112),
-    "photo": ({"unshuffle": 1, "scale": 2, "width": 32, "blocks": 10}, 112),
+    "photo": ({"unshuffle": 1, "scale": 2, "width": 32, "blocks": 16}, 112),
     "clean4": ({"unshuffle": 1, "scale": 4, "width": 32, "blocks": 14}, 192),
     "photo4": ({"unshuffle": 1, "scale": 4, "width": 32, "blocks": 11}, 192),
     "denoise": ({"unshuffle": 2, "scale": 2, "width": 64, "blocks": 6}, 96),
