@@ -112,9 +112,8 @@ impl<'a> Search<'a> {
             let mut reached = None;
             for &finer in self.finer() {
                 let settings = Settings { tolerance: EXACT / finer, ..self.exact };
-                let text = finished(&structure, &settings, &allowed)?;
+                let (text, small) = self.tried(&structure, &settings, &allowed)?;
                 let least = if reached.is_some() { wanted } else { target };
-                let small = self.ask(|witness, run| witness.small(&text, run))?;
                 if small < least {
                     continue;
                 }
@@ -197,7 +196,7 @@ impl<'a> Search<'a> {
         let mut held = Vec::new();
         while holds > fails + 1 {
             let level = usize::midpoint(fails, holds);
-            let (text, small) = self.coarse(structure, allowed, level)?;
+            let (text, small) = self.tried(structure, &self.settings(level), allowed)?;
             if small >= wanted {
                 holds = level;
                 held.push((level, text, small));
@@ -213,7 +212,7 @@ impl<'a> Search<'a> {
                 Some(known) => known,
                 None => {
                     let level = usize::midpoint(fails, holds);
-                    let (text, small) = self.coarse(structure, allowed, level)?;
+                    let (text, small) = self.tried(structure, &self.settings(level), allowed)?;
                     (level, text, small)
                 }
             };
@@ -231,9 +230,14 @@ impl<'a> Search<'a> {
         Ok(best)
     }
 
-    /// The text at a level, and its score at the smaller size.
-    fn coarse(&mut self, structure: &Tree, allowed: &dyn Fn(&Rule) -> bool, level: usize) -> Result<(String, f64)> {
-        let text = finished(structure, &self.settings(level), allowed)?;
+    /// The text that settings make, and its score at the smaller size.
+    fn tried(
+        &mut self,
+        structure: &Tree,
+        settings: &Settings<'_>,
+        allowed: &dyn Fn(&Rule) -> bool,
+    ) -> Result<(String, f64)> {
+        let text = finished(structure, settings, allowed)?;
         let small = self.ask(|witness, run| witness.small(&text, run))?;
         Ok((text, small))
     }

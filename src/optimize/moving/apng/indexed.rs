@@ -264,7 +264,8 @@ mod tests {
     }
 
     /// One that falls far short.
-    const FOUR: Choice = Choice { size: 4, how: Remap { dither: 0.0, tolerance: 0.12 }, score: 90.0, bytes: 0 };
+    const FOUR: Choice =
+        Choice { size: 4, how: Remap { dither: 0.0, tolerance: MOST_TOLERANCE as f32 }, score: 90.0, bytes: 0 };
 
     #[test]
     fn what_a_sample_promised_far_too_much_of_is_reached_where_256_colours_are_exact() {
