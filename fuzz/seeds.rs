@@ -139,8 +139,8 @@ impl Frames for Moving {
 
 fn moving_encodings() -> [(&'static str, EncodeOptions); 5] {
     [
-        ("gif-exact", EncodeOptions::Gif(GifOptions { loss: 0.0 })),
-        ("gif-lossy", EncodeOptions::Gif(GifOptions { loss: 20.0 })),
+        ("gif-exact", EncodeOptions::Gif(GifOptions::new(0.0))),
+        ("gif-lossy", EncodeOptions::Gif(GifOptions::new(20.0))),
         ("apng-plain", EncodeOptions::Apng(ApngOptions { effort: 2 })),
         ("webp-lossy", EncodeOptions::Webp(WebpOptions::lossy(60.0))),
         ("webp-lossless", EncodeOptions::Webp(WebpOptions::lossless())),

@@ -294,6 +294,25 @@ fn smart_lossy_reaches_its_score_for_fewer_bytes_and_keeps_times_and_plays() {
     assert!(process(&done.bytes, "{}").bytes == done.bytes);
 }
 
+#[test]
+fn a_faint_picture_among_others_does_not_make_these_finer() {
+    let photo = pictures::photo(160, 96).to_luma8();
+    let page = |at: u16| {
+        let photo = &photo;
+        move |x: u16, y: u16| photo[(u32::from(x + at * 7), y.into())][0]
+    };
+    let faint =
+        |x: u16, y: u16| if (x / 8 + y / 8).is_multiple_of(2) { 252 - ((x * 7 + y * 3) % 5) as u8 } else { 255 };
+    let screen = || Gif::of(96, 96, 8, (0..256).map(|gray| 0x01_0101 * gray));
+    let shown = (1, 10, None);
+    let pages = (0..9).fold(screen(), |gif, at| gif.frame([0, 0, 96, 96], shown, page(at)));
+    let both =
+        (0..9).fold(screen().frame([0, 0, 96, 96], shown, faint), |gif, at| gif.frame([0, 0, 96, 96], shown, page(at)));
+    let (pages, both) = (process(&pages.end(), "{}"), process(&both.end(), "{}"));
+    assert!(both.output.score < Some(82.0), "{:?}", both.output.score);
+    assert!(both.bytes.len() * 100 < pages.bytes.len() * 108, "{} and {}", both.bytes.len(), pages.bytes.len());
+}
+
 /// The gray of every time of `step` milliseconds that frames of one gray each show, as another decoder sees them.
 fn grays<'a>(frames: impl AnimationDecoder<'a>, step: u32) -> Vec<u8> {
     let of_frame = |frame: image::ImageResult<image::Frame>| {

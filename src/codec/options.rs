@@ -1,5 +1,7 @@
 //! What can be asked of decoders and encoders.
 
+use std::collections::BTreeMap;
+
 use crate::format::Format;
 
 /// What can be asked of a decoder.
@@ -88,11 +90,25 @@ pub struct JpegOptions {
 }
 
 /// GIF settings.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct GifOptions {
     /// Error that a bit is worth, as a squared distance in steps of 8-bit luma where the picture is flat; 0 is exact, 2000
     /// coarse.
     pub loss: f32,
+    /// Less loss for some frames, by their indices, because the same errors are seen more in these.
+    pub less: BTreeMap<u32, f32>,
+}
+
+impl GifOptions {
+    /// With the same loss for all frames.
+    pub fn new(loss: f32) -> Self {
+        Self { loss, ..Self::default() }
+    }
+
+    /// The loss of one frame.
+    pub(crate) fn of(&self, frame: u32) -> f32 {
+        self.less.get(&frame).map_or(self.loss, |loss| loss.min(self.loss))
+    }
 }
 
 /// PNG settings. Palette pictures are found by the encoder: at most 256 colours are written as indices.

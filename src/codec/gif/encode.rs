@@ -47,7 +47,7 @@ impl Encode for Gif {
         sides(["GIF width in pixels", "GIF height in pixels"], (width, height), MOST_SIDE_PX)?;
         let mut merged = Merged::new(Given::new(frames));
         let written = match options.loss > 0.0 {
-            true => lossy::encode(&mut merged, options.loss, run)?,
+            true => lossy::encode(&mut merged, options, run)?,
             false => recompress::encode(&mut merged, run)?,
         };
         written.ok_or_else(|| Error::unsupported("a GIF frame of more than 256 colours"))
@@ -59,6 +59,7 @@ struct Given<'f> {
     frames: &'f mut dyn Frames,
     canvas: Vec<Pixel>,
     clock: Clock,
+    count: u32,
     /// Hundredths of a second for which the last canvas is to be shown yet: no frame lasts longer than 65,535.
     rest: u64,
 }
@@ -66,7 +67,7 @@ struct Given<'f> {
 impl<'f> Given<'f> {
     fn new(frames: &'f mut dyn Frames) -> Self {
         let canvas = vec![NOTHING; frames.layout().pixels() as usize];
-        Self { frames, canvas, clock: Clock::default(), rest: 0 }
+        Self { frames, canvas, clock: Clock::default(), count: 0, rest: 0 }
     }
 }
 
@@ -82,7 +83,7 @@ impl Source for Given<'_> {
 
     fn restart(&mut self) -> Result<()> {
         self.canvas.fill(NOTHING);
-        (self.clock, self.rest) = (Clock::default(), 0);
+        (self.clock, self.count, self.rest) = (Clock::default(), 0, 0);
         self.frames.restart()
     }
 
@@ -91,6 +92,7 @@ impl Source for Given<'_> {
         if self.rest == 0 {
             let Some(frame) = self.frames.next(run)? else { return Ok(None) };
             paint(&mut self.canvas, &frame.picture);
+            self.count += 1;
             self.rest = self.clock.ticks(frame.delay);
             if self.rest == 0 {
                 return Ok(Some(0));
@@ -103,6 +105,10 @@ impl Source for Given<'_> {
 
     fn canvas(&self) -> &[Pixel] {
         &self.canvas
+    }
+
+    fn index(&self) -> u32 {
+        self.count.saturating_sub(1)
     }
 }
 
@@ -132,7 +138,7 @@ fn paint(canvas: &mut [Pixel], picture: &Picture) {
 mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    use super::*;
+    use super::{super::player::Player, *};
     use crate::{
         codec::GifOptions,
         control::{Control, Stage},
@@ -160,11 +166,32 @@ mod tests {
         for (loss, steps) in [(0.0, 4), (1.0, 6)] {
             let asked = Asked::default();
             let run = Run { limits: &Limits::default(), control: &asked };
-            let options = EncodeOptions::Gif(GifOptions { loss });
+            let options = EncodeOptions::Gif(GifOptions::new(loss));
             Gif.encode(&mut Shown::new(vec![gray(10), gray(200)]), &options, run).unwrap();
             let asked = asked.0.load(Ordering::Relaxed);
             assert!(asked > 1000 * steps * 2, "{asked} for {loss}");
         }
+    }
+
+    #[test]
+    fn a_frame_of_less_loss_is_shown_better_than_those_around_it() {
+        let run = Run { limits: &Limits::default(), control: &Asked::default() };
+        let noise = |seed: u32| {
+            let code =
+                |at: u32| (at.wrapping_mul(0x9E37_79B1).wrapping_add(seed).wrapping_mul(0x85EB_CA77) >> 25) as u8;
+            Picture::new(24, 24, Channels::Gray, Samples::Eight((0..576).map(code).collect())).unwrap()
+        };
+        // The second is as the first, and merged with it.
+        let mut frames = Shown::new([1, 1, 2, 3].map(noise).to_vec());
+        let less = [(2, 0.0)].into();
+        let bytes = Gif.encode(&mut frames, &EncodeOptions::Gif(GifOptions { loss: 300.0, less }), run).unwrap();
+        let mut player = Player::new(&bytes, run).unwrap();
+        let wrong = [1, 2, 3].map(|seed| {
+            player.draw(run).unwrap();
+            let Samples::Eight(codes) = noise(seed).samples().clone() else { panic!("8-bit samples") };
+            player.canvas().iter().zip(codes).filter(|(shown, meant)| shown[0] != *meant).count()
+        });
+        assert!(wrong[1] * 50 < wrong[0].min(wrong[2]), "{wrong:?}");
     }
 
     #[test]
@@ -173,7 +200,7 @@ mod tests {
         for (width, height, wanted) in [(65_535, 1, None), (65_536, 1, Some("width")), (1, 65_536, Some("height"))] {
             let samples = Samples::Eight(vec![9; (width * height) as usize]);
             let picture = Picture::new(width, height, Channels::Gray, samples).unwrap();
-            let options = EncodeOptions::Gif(GifOptions { loss: 0.0 });
+            let options = EncodeOptions::Gif(GifOptions::new(0.0));
             let refused =
                 Gif.encode(&mut Shown::new(vec![picture]), &options, run).err().map(|error| error.to_string());
             let wanted = wanted.map(|side| format!("GIF {side} in pixels is 65536, the limit is 65535"));

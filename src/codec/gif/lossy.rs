@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     codec::{
+        GifOptions,
         plain::{REACH, areas},
         sequence::{Area, Canvases, Disposal, NOTHING, Pixel, Split},
     },
@@ -28,6 +29,8 @@ const BUSY: f32 = 30.0;
 /// The squared error, in steps of luma, that nothing is left with in a plain area: what fades there, appears or is marked in
 /// another shade would be gone before any score tells.
 const SEEN: f32 = 9.0;
+/// What no frame bears less than: a bit must be worth something.
+const LEAST_LOSS: f32 = 1.0 / 64.0;
 /// How much more an error costs in a pixel that stays.
 const STAYING: f32 = 4.0;
 /// Colours that a table lacks whose nearest are remembered; of frames in true colour there may be millions.
@@ -35,19 +38,19 @@ const KEPT: usize = 1 << 18;
 /// How much more an error of a table costs, which no other pixel makes up for.
 const POORER: f32 = 30.0;
 
-/// Writes a sequence; `loss` is the squared error, in steps of luma, that a bit is worth. `None` if some canvas cannot be
-/// reached.
-pub(super) fn encode<S: Source>(merged: &mut Merged<S>, loss: f32, run: Run<'_>) -> Result<Option<Vec<u8>>> {
+/// Writes a sequence; `None` if some canvas cannot be reached.
+pub(super) fn encode<S: Source>(merged: &mut Merged<S>, options: &GifOptions, run: Run<'_>) -> Result<Option<Vec<u8>>> {
     let (width, height) = merged.size();
     let Some(Draft { splits, table, .. }) = Draft::of(merged, run)? else { return Ok(None) };
     let mut out = Vec::new();
     write_head(&mut out, (width, height), &table, merged.plays());
-    let mut pen = Pen::new(width, height, loss, &table);
+    let mut pen = Pen::new(width, height, &table);
     merged.restart()?;
     for split in &splits {
         if !merged.advance(run)? {
             break;
         }
+        pen.take(options.of(merged.index).max(LEAST_LOSS));
         let (coded, area) = pen.draw(merged.canvas(), merged.next(), split, run)?;
         coded.write(&mut out, &Split { area, ..*split }, merged.ticks, splits.len() == 1);
     }
@@ -81,7 +84,10 @@ impl Costs {
 
 struct Pen<'t> {
     width: usize,
+    /// The squared error, in steps of luma, that a bit is worth.
     loss: f32,
+    /// Whether it is less than that of the frame before, by which what was right enough there may not be here.
+    stricter: bool,
     /// In the global table.
     nearest: Nearest<'t>,
     trader: Trader,
@@ -96,11 +102,15 @@ struct Pen<'t> {
 }
 
 impl<'t> Pen<'t> {
-    fn new(width: usize, height: usize, loss: f32, global: &'t Table) -> Self {
+    fn new(width: usize, height: usize, global: &'t Table) -> Self {
         let empty = || vec![NOTHING; width * height];
         let (base, shown, meant) = (empty(), empty(), empty());
         let (nearest, trader) = (Nearest::new(global), Trader::new());
-        Self { width, loss, nearest, trader, base, shown, meant, first: true, bytes: 0 }
+        Self { width, loss: f32::INFINITY, stricter: false, nearest, trader, base, shown, meant, first: true, bytes: 0 }
+    }
+
+    fn take(&mut self, loss: f32) {
+        (self.stricter, self.loss) = (loss < self.loss, loss);
     }
 
     fn draw(
@@ -150,7 +160,7 @@ impl<'t> Pen<'t> {
 
     /// Whether a pixel was right enough before.
     fn is_settled(&self, at: usize, wanted: Pixel) -> bool {
-        self.base[at] == self.shown[at] && wanted == self.meant[at] && self.base[at][3] == wanted[3]
+        !self.stricter && self.base[at] == self.shown[at] && wanted == self.meant[at] && self.base[at][3] == wanted[3]
     }
 
     /// What it costs in bits to leave each pixel of `area` as it is. What was right enough before is so again.

@@ -19,6 +19,8 @@ pub(super) trait Source {
     fn draw(&mut self, run: Run<'_>) -> Result<Option<u16>>;
     /// The canvas after the last frame drawn.
     fn canvas(&self) -> &[Pixel];
+    /// The index of this frame.
+    fn index(&self) -> u32;
 }
 
 impl Source for Player<'_> {
@@ -42,6 +44,10 @@ impl Source for Player<'_> {
     fn canvas(&self) -> &[Pixel] {
         self.canvas()
     }
+
+    fn index(&self) -> u32 {
+        self.index()
+    }
 }
 
 /// Canvases as drawn, each for as long as it stays the same.
@@ -52,6 +58,8 @@ pub(super) struct Merged<S> {
     started: bool,
     canvas: Vec<Pixel>,
     pub(super) ticks: u16,
+    /// Of the first frame that shows it.
+    pub(super) index: u32,
 }
 
 /// Browsers show a frame for a tenth of a second if it has fewer ticks than this.
@@ -60,7 +68,7 @@ const LEAST_TICKS: u16 = 2;
 impl<S: Source> Merged<S> {
     pub(super) fn new(source: S) -> Self {
         let canvas = source.canvas().to_vec();
-        Self { source, ahead: None, started: false, canvas, ticks: 0 }
+        Self { source, ahead: None, started: false, canvas, ticks: 0, index: 0 }
     }
 
     pub(super) fn plays(&self) -> Plays {
@@ -110,7 +118,7 @@ impl<S: Source> Canvases for Merged<S> {
         }
         let Some(ticks) = self.ahead else { return Ok(false) };
         self.canvas.copy_from_slice(self.source.canvas());
-        self.ticks = ticks;
+        (self.ticks, self.index) = (ticks, self.source.index());
         loop {
             self.ahead = self.source.draw(run)?;
             let Some(more) = self.ahead.filter(|&more| more.min(self.ticks) >= LEAST_TICKS) else { break };

@@ -71,6 +71,11 @@ impl<'a> Player<'a> {
         &self.canvas
     }
 
+    /// The index of this frame.
+    pub(super) const fn index(&self) -> u32 {
+        self.count.saturating_sub(1)
+    }
+
     /// Begins again with an empty canvas.
     pub(super) fn restart(&mut self) {
         self.walk = self.start.clone();

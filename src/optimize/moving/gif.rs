@@ -1,10 +1,13 @@
 //! GIF: small errors that spare bits, as many as the target allows.
 
+use std::collections::BTreeMap;
+
 use super::{
     Moving, Scores, Viewed,
+    care::Care,
     clip::Clip,
     quantised::{Palettes, Quantised, shared},
-    viewed::compare,
+    viewed::{LEAST_FRAME, compare},
 };
 use crate::{
     codec::{DecodeOptions, EncodeOptions, GifOptions, gif::Timed},
@@ -50,6 +53,10 @@ const ULTRA: f64 = 35.0;
 /// How far above the target a search of a clip may end, and one of all frames.
 const CLIP_SLACK: f64 = 1.0;
 const SLACK: f64 = 0.6;
+/// How far above the target the mean lies where single frames hold up the others.
+const HELD_UP: f64 = 5.0;
+/// Files that are written at most with one knob for most, because frames fall short with knobs of their own.
+const CORRECTIONS: u32 = 3;
 /// Whole files that are written at most, as long as one of them comes close, behind a clip and without one.
 const TRIALS: [u32; 2] = [3, 5];
 /// Pixels that the frames of a clip may have together, frames of each of its stretches, and stretches.
@@ -103,6 +110,9 @@ fn trial<T>(knob: f64, scores: Scores, file: T) -> Trial<T> {
     Trial { knob: knob.round(), score: scores.overall(), file }
 }
 
+/// A file and the mean score of its frames.
+type Found = Trial<(Vec<u8>, f64)>;
+
 struct Writer<'a> {
     task: &'a Moving<'a>,
     run: Run<'a>,
@@ -121,12 +131,15 @@ impl Writer<'_> {
             None => Aim { slack: SLACK, trials: TRIALS[1], ..usual },
         };
         self.run.control.stage(Stage::Encode, 0.6);
-        let mut palettes = self.palettes();
+        let (mut palettes, mut care) = (self.palettes(), Care::new(target - LEAST_FRAME));
         let found = solve(aim, |knob| {
-            let file = self.written(frames, loss(knob), palettes.as_mut())?;
-            let scores = self.scores(frames, &file)?;
-            Ok(trial(knob, scores, (file, scores.mean)))
+            let (trial, scores) = self.compared(frames, knob, &BTreeMap::new(), palettes.as_mut())?;
+            care.tried(trial.knob, true, scores);
+            Ok(trial)
         })?;
+        // With colours of a palette for all frames, a frame that is drawn again needs more than a table has.
+        let held_up = found.score >= target && found.file.1 > target + HELD_UP && palettes.is_none();
+        let found = if held_up { self.relieved(frames, found, care, usual)? } else { found };
         let (file, score) = found.file;
         match found.score >= target {
             true => Ok(Optimised { bytes: self.squeezed(file)?, score, warnings: Vec::new() }),
@@ -135,6 +148,51 @@ impl Writer<'_> {
                 Ok(Optimised { bytes: file, score, warnings })
             }
         }
+    }
+
+    /// The smallest file in which the frames that hold up the others have knobs of their own, or the one found.
+    fn relieved(&self, frames: &mut dyn Frames, found: Found, mut care: Care, usual: Aim) -> Result<Found> {
+        let (target, mut best) = (usual.target, found);
+        let first = care.mean_reaches(target, SLOPE).clamp(usual.low, best.knob);
+        let (uniform, scores) = self.compared(frames, first, &BTreeMap::new(), None)?;
+        care.tried(uniform.knob, true, scores);
+        let first = care.mean_reaches(target, SLOPE);
+        let aim = Aim { first, high: best.knob, slack: SLACK, trials: TRIALS[0], ..usual };
+        solve(aim, |knob| {
+            let mut own = care.above(knob);
+            let mut score = f64::NEG_INFINITY;
+            for _ in 0..CORRECTIONS {
+                let (tried, scores) = self.compared(frames, knob, &own, None)?;
+                let (mean, enough) = (tried.file.1, tried.score >= target);
+                // Where a frame falls short, all take a higher knob.
+                score = if enough { mean } else { mean.min(target - 1.0) };
+                if enough && tried.file.0.len() < best.file.0.len() {
+                    best = tried;
+                }
+                care.tried(knob.round(), own.is_empty(), scores);
+                let before = std::mem::replace(&mut own, care.above(knob));
+                if mean < target || enough || own == before {
+                    break;
+                }
+            }
+            Ok(Trial { knob: knob.round(), score, file: () })
+        })?;
+        Ok(best)
+    }
+
+    /// All frames with `knob`, but for those that have one of their own, and their scores.
+    fn compared(
+        &self,
+        frames: &mut dyn Frames,
+        knob: f64,
+        own: &BTreeMap<u32, f64>,
+        palettes: Option<&mut Palettes>,
+    ) -> Result<(Found, Vec<f64>)> {
+        let less = own.iter().map(|(&frame, &knob)| (frame, loss(knob))).collect();
+        let file = self.written(frames, GifOptions { loss: loss(knob), less }, palettes)?;
+        let scores = self.scores(frames, &file)?;
+        let of_all = Scores::of(&scores);
+        Ok((trial(knob, of_all, (file, of_all.mean)), scores))
     }
 
     /// The knob with which a clip of the frames reaches the target; `None` where that would be all of them.
@@ -149,7 +207,7 @@ impl Writer<'_> {
         let viewed = Viewed::new(&mut clip, count, COMPARED, self.run)?;
         let mut palettes = self.palettes();
         let found = solve(aim, |knob| {
-            let file = self.written(&mut clip, loss(knob), palettes.as_mut())?;
+            let file = self.written(&mut clip, GifOptions::new(loss(knob)), palettes.as_mut())?;
             Ok(trial(knob, viewed.score(&mut *self.decoded(&file)?, self.run)?, ()))
         })?;
         Ok(Some(found.knob))
@@ -160,8 +218,13 @@ impl Writer<'_> {
         self.shared.clone().map(Palettes::new)
     }
 
-    fn written(&self, frames: &mut dyn Frames, loss: f32, palettes: Option<&mut Palettes>) -> Result<Vec<u8>> {
-        let options = EncodeOptions::Gif(GifOptions { loss });
+    fn written(
+        &self,
+        frames: &mut dyn Frames,
+        options: GifOptions,
+        palettes: Option<&mut Palettes>,
+    ) -> Result<Vec<u8>> {
+        let options = EncodeOptions::Gif(options);
         match palettes {
             Some(palettes) => {
                 let mut frames = Quantised::new(frames, palettes);
@@ -179,16 +242,16 @@ impl Writer<'_> {
         self.task.codecs.frames(Format::Gif, file, &DecodeOptions::default(), self.run)
     }
 
-    fn scores(&self, frames: &mut dyn Frames, file: &[u8]) -> Result<Scores> {
+    fn scores(&self, frames: &mut dyn Frames, file: &[u8]) -> Result<Vec<f64>> {
         compare(frames, &mut *self.decoded(file)?, self.run)
     }
 
     /// The whole with a loss that is not searched.
     fn finished(&self, frames: &mut dyn Frames, loss: f32) -> Result<Optimised> {
-        let bytes = self.written(frames, loss, self.palettes().as_mut())?;
+        let bytes = self.written(frames, GifOptions::new(loss), self.palettes().as_mut())?;
         let bytes = if loss > 0.0 { self.squeezed(bytes)? } else { bytes };
         let exact = loss <= 0.0 && self.task.stored.is_some();
-        let score = if exact { 100.0 } else { self.scores(frames, &bytes)?.mean };
+        let score = if exact { 100.0 } else { Scores::of(&self.scores(frames, &bytes)?).mean };
         let warnings = if loss <= 0.0 { self.missing() } else { Vec::new() };
         Ok(Optimised { bytes, score, warnings })
     }

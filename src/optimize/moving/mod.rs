@@ -5,6 +5,7 @@
 
 #[cfg(feature = "png")]
 mod apng;
+mod care;
 mod clip;
 #[cfg(feature = "gif")]
 mod gif;

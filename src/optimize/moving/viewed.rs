@@ -23,7 +23,7 @@ pub(crate) fn on_screen(delay: Delay) -> Time {
 }
 
 /// How far below the target a single frame may score.
-const LEAST_FRAME: f64 = 8.0;
+pub(super) const LEAST_FRAME: f64 = 8.0;
 
 /// Scores of frames.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -92,9 +92,9 @@ impl Viewed {
     }
 }
 
-/// All frames of `original` compared with what of `result` is on screen in the middle of their time. Both are read once,
-/// one frame at a time.
-pub(crate) fn compare(original: &mut dyn Frames, result: &mut dyn Frames, run: Run<'_>) -> Result<Scores> {
+/// Scores of all frames of `original`, compared with what of `result` is on screen in the middle of their time. Both are
+/// read once, one frame at a time.
+pub(crate) fn compare(original: &mut dyn Frames, result: &mut dyn Frames, run: Run<'_>) -> Result<Vec<f64>> {
     original.restart()?;
     let mut shown = Shown::new(result);
     let (mut clock, mut scores) = (Clock::default(), Vec::new());
@@ -110,7 +110,7 @@ pub(crate) fn compare(original: &mut dyn Frames, result: &mut dyn Frames, run: R
         scores.push(score);
         last = Some((picture.into_owned(), shown.index, score));
     }
-    Ok(Scores::of(&scores))
+    Ok(scores)
 }
 
 /// Adds up times on screen.

@@ -87,7 +87,8 @@ fn encode(frames: &mut dyn Frames, task: &Moving<'_>, options: &WebpOptions, run
 }
 
 fn compared(frames: &mut dyn Frames, task: &Moving<'_>, bytes: &[u8], run: Run<'_>) -> Result<Scores> {
-    compare(frames, &mut *task.codecs.frames(task.format, bytes, &DecodeOptions::default(), run)?, run)
+    let mut decoded = task.codecs.frames(task.format, bytes, &DecodeOptions::default(), run)?;
+    Ok(Scores::of(&compare(frames, &mut *decoded, run)?))
 }
 
 /// An animation that was compared.
