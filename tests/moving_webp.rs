@@ -21,7 +21,7 @@ use lapidary::{
     codec::{Codecs, DecodeOptions},
     picture::Channels,
 };
-use pictures::{attempt, file, photo, process, request, score, screenshot};
+use pictures::{attempt, colour_noise, file, photo, process, request, score, screenshot};
 
 const LOSSLESS: &str = r#"{"optimize": {"compression": "lossless"}}"#;
 const MEDIUM: &str = r#"{"optimize": {"compression": "medium"}}"#;
@@ -234,6 +234,33 @@ fn what_is_hardly_larger_without_loss_has_none() {
         let (bytes, score) = (done.bytes.len(), done.output.score.unwrap());
         assert!(score == 100.0 || bytes * 108 < exact * 100, "{preset}: {bytes} for {exact} without loss");
     }
+}
+
+#[test]
+fn strong_colours_in_small_shapes_are_coded_without_loss_but_with_small_errors() {
+    let noise = colour_noise(160, 90).to_rgb8();
+    let page = |at: u32| {
+        // Bricks of strong colours, each pixel in one of two shades.
+        let drawn = |x: u32, y: u32| {
+            let (brick, pixel) = (noise[((x + at * 5) / 3, y / 3)].0, noise[(x + at * 5, y)].0);
+            Rgba(
+                [0, 1, 2, 3]
+                    .map(|channel| brick.get(channel).map_or(255, |code| code / 128 * 220 + pixel[0] / 128 * 12)),
+            )
+        };
+        DynamicImage::from(RgbaImage::from_fn(100, 60, drawn))
+    };
+    let times = [33, 47, 100, 33, 52];
+    let source = [0, 1, 2, 2, 3]
+        .iter()
+        .zip(times)
+        .fold(Webp::new(100, 60, 3), |webp, (&at, time)| webp.frame((0, 0), (time, false, false), &page(at)));
+    let source = source.end();
+    let (exact, done) = (process(&source, LOSSLESS), process(&source, MEDIUM));
+    assert!(done.bytes.len() * 2 < exact.bytes.len(), "{} of {}", done.bytes.len(), exact.bytes.len());
+    assert!(done.output.score.is_some_and(|score| (80.0..100.0).contains(&score)), "{:?}", done.output.score);
+    let times: Vec<u32> = shown(&done.bytes).iter().map(|(time, _)| *time).collect();
+    assert_eq!(times, [33, 47, 133, 52]);
 }
 
 #[test]

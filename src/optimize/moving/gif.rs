@@ -77,6 +77,23 @@ pub(super) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>)
     }
 }
 
+/// A GIF of the frames, shown for as long each, that reaches `target`, as another format codes well what GIF does; `None` where
+/// it cannot.
+#[cfg(feature = "webp")]
+pub(super) fn paced(frames: &mut dyn Frames, task: &Moving<'_>, target: f64, run: Run<'_>) -> Result<Option<Found>> {
+    let frames = &mut super::repainted::Paced(frames);
+    let (shared, translucent) = shared(frames, run)?;
+    if translucent {
+        return Ok(None);
+    }
+    let task = &Moving { format: Format::Gif, stored: None, ..*task };
+    match (Writer { task, run, shared, translucent }).found(frames, target) {
+        Ok(found) => Ok(Some(found).filter(|found| found.score >= target)),
+        Err(Error::Unsupported { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 fn anew(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>) -> Result<Optimised> {
     let as_stored = task.stored.is_some();
     let (shared, translucent) = if as_stored { (None, false) } else { shared(frames, run)? };
@@ -111,7 +128,7 @@ fn trial<T>(knob: f64, scores: Scores, file: T) -> Trial<T> {
 }
 
 /// A file and the mean score of its frames.
-type Found = Trial<(Vec<u8>, f64)>;
+pub(super) type Found = Trial<(Vec<u8>, f64)>;
 
 struct Writer<'a> {
     task: &'a Moving<'a>,
@@ -123,8 +140,20 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// The smallest file that reaches `target` in the mean and in every frame about so.
     fn search(&self, frames: &mut dyn Frames, target: f64) -> Result<Optimised> {
+        let found = self.found(frames, target)?;
+        let (file, score) = found.file;
+        match found.score >= target {
+            true => Ok(Optimised { bytes: self.squeezed(file)?, score, warnings: Vec::new() }),
+            false => {
+                let warnings = self.missing().into_iter().chain(shortfall(score, self.task.goal)).collect();
+                Ok(Optimised { bytes: file, score, warnings })
+            }
+        }
+    }
+
+    /// The smallest file that reaches `target` in the mean and in every frame about so.
+    fn found(&self, frames: &mut dyn Frames, target: f64) -> Result<Found> {
         let usual = aim(target);
         let aim = match self.outlook(frames, usual)? {
             Some(first) => Aim { first, slack: SLACK, trials: TRIALS[0], ..usual },
@@ -139,15 +168,7 @@ impl Writer<'_> {
         })?;
         // With colours of a palette for all frames, a frame that is drawn again needs more than a table has.
         let held_up = found.score >= target && found.file.1 > target + HELD_UP && palettes.is_none();
-        let found = if held_up { self.relieved(frames, found, care, usual)? } else { found };
-        let (file, score) = found.file;
-        match found.score >= target {
-            true => Ok(Optimised { bytes: self.squeezed(file)?, score, warnings: Vec::new() }),
-            false => {
-                let warnings = self.missing().into_iter().chain(shortfall(score, self.task.goal)).collect();
-                Ok(Optimised { bytes: file, score, warnings })
-            }
-        }
+        if held_up { self.relieved(frames, found, care, usual) } else { Ok(found) }
     }
 
     /// The smallest file in which the frames that hold up the others have knobs of their own, or the one found.

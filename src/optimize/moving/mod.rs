@@ -11,6 +11,8 @@ mod clip;
 mod gif;
 #[cfg(feature = "gif")]
 mod quantised;
+#[cfg(all(feature = "gif", feature = "webp"))]
+mod repainted;
 mod viewed;
 #[cfg(feature = "webp")]
 mod webp;

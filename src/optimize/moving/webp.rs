@@ -1,5 +1,7 @@
 //! Animated WebP: frames lossy or lossless, whichever is smaller; or the source's own coefficients, coarser.
 
+#[cfg(feature = "gif")]
+use super::repainted::Repainted;
 use super::{Moving, Scores, Viewed, clip::Clip, compare};
 use crate::{
     codec::{DecodeOptions, EncodeOptions, WebpCoding, WebpOptions, webp::LossyAnimation},
@@ -29,6 +31,9 @@ const CORRECTIONS: u32 = 3;
 const EXACT: usize = 108;
 /// How a sample is coded without loss, and of how many times the bytes that come of it the rest is hopeless.
 const GLANCE: (u8, u8, f64) = (1, 25, 1.4);
+/// Of how many times the bytes of a lossy sample one without loss may be so that errors as of a GIF can make it smaller.
+#[cfg(feature = "gif")]
+const TRADED: f64 = 1.6;
 /// A sample of so many times the bytes of another way is not worth encoding whole.
 const HOPELESS: f64 = 2.0;
 
@@ -130,6 +135,11 @@ impl Search<'_> {
             Some(again) => smaller(again, self.anew(frames, &viewed, &outlook)?, self.target),
             None => self.anew(frames, &viewed, &outlook)?,
         };
+        #[cfg(feature = "gif")]
+        let best = match self.traded(frames, &outlook)? {
+            Some(traded) => smaller(best, traded, self.target),
+            None => best,
+        };
         let warnings = shortfall(best.score, self.task.goal).into_iter().collect();
         Ok(Optimised { bytes: best.file.bytes, score: best.file.mean, warnings })
     }
@@ -206,6 +216,20 @@ impl Search<'_> {
             return Ok(found);
         }
         Ok(Trial { knob: aim.high, score: 100.0, file: File { bytes, mean: 100.0 } })
+    }
+
+    /// Without loss, but with the errors of a GIF that reaches the target, where that may be smaller: what few colours draw is
+    /// smeared by lossy coding, while phrases that repeat are as good for lossless coding as they are for GIF.
+    #[cfg(feature = "gif")]
+    fn traded(&self, frames: &mut dyn Frames, outlook: &Outlook) -> Result<Option<Trial<File>>> {
+        if outlook.exact > TRADED * outlook.bytes {
+            return Ok(None);
+        }
+        let Some(found) = super::gif::paced(frames, self.task, self.target, self.run)? else { return Ok(None) };
+        let (gif, mean) = found.file;
+        let mut frames = Repainted::new(frames, &gif, self.task.codecs, self.run)?;
+        let bytes = encode(&mut frames, self.task, &WebpOptions::lossless(), self.run)?;
+        Ok(Some(Trial { knob: found.knob, score: found.score, file: File { bytes, mean } }))
     }
 
     /// Compares some frames.
