@@ -156,6 +156,24 @@ fn the_gradient_of_a_small_button_shows_no_bands() {
 }
 
 #[test]
+fn a_drawing_in_strong_colours_is_hardly_larger_as_webp_than_as_png() {
+    let random = |x: u32, y: u32| {
+        let mixed = (x.wrapping_mul(0x9E37_79B1) ^ y.wrapping_mul(0x85EB_CA77)).wrapping_mul(0xC2B2_AE3D);
+        (mixed ^ mixed >> 15).wrapping_mul(0x2C1B_3C6D) >> 16
+    };
+    // Bricks, each pixel in one of four shades.
+    let drawn = |x: u32, y: u32| {
+        let (brick, shade) = (random(x / 4, y / 4), random(x + 999, y) % 4 * 3);
+        image::Rgb([0, 1, 2].map(|channel| ((brick >> channel & 1) * 200 + shade) as u8))
+    };
+    let source = file(&image::RgbImage::from_fn(150, 110, drawn).into(), Format::Png);
+    let [png, webp] =
+        [Format::Png, Format::Webp].map(|format| process(&source, &to(format, r#"{"compression": "medium"}"#)));
+    assert!(webp.bytes.len() * 10 <= png.bytes.len() * 11, "{} and {}", webp.bytes.len(), png.bytes.len());
+    assert!(webp.output.score >= Some(80.0), "{:?}", webp.output.score);
+}
+
+#[test]
 fn a_webp_that_was_coarse_already_gets_smaller_by_its_own_quantisers() {
     for (name, target) in TARGETS {
         // Of what is as coarse as the rest, `low` would spare too little to be worth its errors.

@@ -1,5 +1,7 @@
 //! Pictures of at most 256 colours.
 
+use std::sync::Arc;
+
 use super::{Optimised, Task, options};
 use crate::{
     codec::png::encode_indexed,
@@ -27,10 +29,22 @@ const DITHERS: [f32; 2] = [0.0, 0.6];
 /// The greatest tolerance worth trying, as a distance in Oklab.
 const MOST_TOLERANCE: f64 = 0.12;
 
-/// What a search found.
-pub(super) struct Found {
-    pub(super) colours: usize,
-    pub(super) result: Optimised,
+/// A picture in few colours.
+pub(in super::super) struct Drawn {
+    /// The most colours that its palette might have had.
+    pub(super) most: usize,
+    palette: Arc<Palette>,
+    pub(in super::super) drawn: Remapped,
+    pub(in super::super) score: f64,
+}
+
+impl Drawn {
+    /// As a file.
+    pub(super) fn finished(&self, task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
+        let bytes = file(task, task.picture, &self.palette, &self.drawn, super::EFFORT, run)?;
+        let warnings = shortfall(self.score, task.goal).into_iter().collect();
+        Ok(Optimised { bytes, score: self.score, warnings })
+    }
 }
 
 /// A palette of `colours`, with no search.
@@ -44,14 +58,14 @@ pub(super) fn fixed(task: &Task<'_>, colours: usize, how: Remap, run: Run<'_>) -
     Ok(Optimised { bytes, score, warnings: Vec::new() })
 }
 
-/// The smallest file of at most 256 colours that reaches `target`, if there is one.
-pub(super) fn search(
+/// What makes the smallest file of at most 256 colours that reaches `target`, if there is one.
+pub(in super::super) fn search(
     task: &Task<'_>,
     histogram: &Histogram,
     reference: &Reference,
     target: f64,
     run: Run<'_>,
-) -> Result<Option<Found>> {
+) -> Result<Option<Drawn>> {
     let bands = bands(task.picture);
     let of_bands = bands.as_ref().map(|bands| Reference::of_bands(bands, run)).transpose()?;
     let (picture, sampled) = (bands.as_ref().unwrap_or(task.picture), of_bands.as_ref().unwrap_or(reference));
@@ -166,7 +180,7 @@ impl Trials<'_, '_> {
     }
 
     /// Draws the whole picture as chosen on a sample of it, with more colours if the sample promised too much.
-    fn finished(&mut self, choice: Choice) -> Result<Option<Found>> {
+    fn finished(&mut self, choice: Choice) -> Result<Option<Drawn>> {
         let dither = choice.how.dither;
         let mut settled = self.most_tolerance(choice.size, dither, choice.how.tolerance.into(), 3)?;
         if settled.score.judged < self.target {
@@ -176,9 +190,7 @@ impl Trials<'_, '_> {
         }
         let palette = self.palettes.of(settled.size, self.run)?;
         let drawn = remap(self.picture, &palette, settled.how, self.run)?;
-        let bytes = file(self.task, self.picture, &palette, &drawn, super::EFFORT, self.run)?;
-        let warnings = shortfall(settled.score.metric, self.task.goal).into_iter().collect();
-        Ok(Some(Found { colours: settled.size, result: Optimised { bytes, score: settled.score.metric, warnings } }))
+        Ok(Some(Drawn { most: settled.size, palette, drawn, score: settled.score.metric }))
     }
 }
 

@@ -4,6 +4,8 @@ mod indexed;
 mod near;
 
 pub(super) use indexed::ULTRA_COLOURS;
+#[cfg(feature = "webp")]
+pub(super) use indexed::search as few_colours;
 pub(super) use near::near;
 
 use super::{
@@ -57,10 +59,11 @@ fn smart(task: &Task<'_>, target: f64, run: Run<'_>) -> Result<Optimised> {
     let indexed = indexed::search(task, &histogram, &reference, target, run)?;
     let near = match &indexed {
         // Few colours that suffice are never beaten by truecolour.
-        Some(found) if found.colours < 192 => None,
+        Some(drawn) if drawn.most < 192 => None,
         _ => near::search(task, &reference, target, run)?,
     };
-    let best = [indexed.map(|found| found.result), near].into_iter().flatten().min_by_key(|found| found.bytes.len());
+    let indexed = indexed.map(|drawn| drawn.finished(task, run)).transpose()?;
+    let best = [indexed, near].into_iter().flatten().min_by_key(|found| found.bytes.len());
     let Some(best) = best else { return exact(task, run) };
     if best.bytes.len() as f64 * MAY_WIN < outlook(task, run)? {
         return Ok(best);

@@ -9,6 +9,8 @@ use super::{
     search::{Aim, Trial, solve},
     shortfall,
 };
+#[cfg(feature = "png")]
+use super::{palette::Histogram, png, worth_having_exactly};
 use crate::{
     codec::{EncodeOptions, WebpCoding, WebpOptions},
     control::{Run, Stage},
@@ -36,6 +38,9 @@ const QUICK: (u8, u8) = (1, 25);
 /// Method and effort of the lossless coding that is delivered: 50 to 100 % of the bytes of the quick one, in the mean
 /// 90 %, for five times its time.
 const SLOW: (u8, u8) = (6, 75);
+/// Up to how many times the bytes of lossy coding quick lossless coding takes of pictures that are tried in few colours.
+#[cfg(feature = "png")]
+const INDEXED: f64 = 6.5;
 /// The least share of the bytes of quick lossless coding that preprocessing and slow coding have left of drawings.
 const LEAST_LEFT: f64 = 0.5;
 /// The same for slow coding alone.
@@ -86,6 +91,8 @@ struct Outlook {
     lossy: bool,
     /// About how many bytes the whole will take.
     bytes: f64,
+    /// Bytes of quick lossless coding for each of lossy coding.
+    exact: f64,
 }
 
 impl Search<'_> {
@@ -115,6 +122,13 @@ impl Search<'_> {
                 }
             }
         };
+        #[cfg(feature = "png")]
+        let best = match self.indexed(&outlook, &reference)? {
+            Some(indexed) if best.score < 100.0 || worth_having_exactly(indexed.file.len()) < best.file.len() => {
+                smaller(best, indexed, self.target)
+            }
+            _ => best,
+        };
         let warnings = shortfall(best.score, self.task.goal).into_iter().collect();
         Ok(Optimised { bytes: best.file, score: best.score, warnings })
     }
@@ -141,6 +155,20 @@ impl Search<'_> {
                 if lossy.score < self.target { self.near_lossless(0, QUICK, reference) } else { Ok(lossy) }
             }
         }
+    }
+
+    /// Without loss, but in few colours, as a PNG would have them, where that may be smaller: lossy coding smears drawings.
+    #[cfg(feature = "png")]
+    fn indexed(&self, outlook: &Outlook, reference: &Reference) -> Result<Option<Trial>> {
+        if outlook.exact > INDEXED {
+            return Ok(None);
+        }
+        let histogram = Histogram::new(self.task.picture, self.run)?;
+        let Some(found) = png::few_colours(self.task, &histogram, reference, self.target, self.run)? else {
+            return Ok(None);
+        };
+        let file = probe::encode(self.task, &found.drawn.picture, &lossless(100, SLOW), self.run)?;
+        Ok(Some(Trial { knob: 100.0, score: found.score, file }))
     }
 
     /// The lowest quality that reaches the target, sought near that of the outlook and only then above.
@@ -172,8 +200,9 @@ impl Search<'_> {
         let found = if sharp { found } else { plain };
         let quality = found.knob + (aim.target + SLACK / 2.0 - found.score) / aim.slope;
         let bytes = found.file.len() as f64;
-        let outlook = Outlook { quality, sharp, near: None, lossy: true, bytes };
         let exact = trial(100.0, lossless(100, QUICK))?;
+        let outlook =
+            Outlook { quality, sharp, near: None, lossy: true, bytes, exact: exact.file.len() as f64 / bytes };
         if reached && exact.file.len() as f64 * LEAST_LEFT > bytes {
             return Ok(outlook);
         }
