@@ -14,7 +14,7 @@ const ROUNDS: usize = 12;
 const MOST: usize = 256;
 
 /// How far the hue of a thin line or a letter may be off, as a distance in Oklab without lightness: more makes red of gray.
-const TINGED: f32 = 0.05;
+const TINGED: f32 = 0.03;
 /// Pixels of a colour that has a hue to be kept.
 const SEVERAL: f32 = 8.0;
 
