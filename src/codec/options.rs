@@ -95,7 +95,8 @@ pub struct GifOptions {
     /// Error that a bit is worth, as a squared distance in steps of 8-bit luma where the picture is flat; 0 is exact, 2000
     /// coarse.
     pub loss: f32,
-    /// Less loss for some frames, by their indices, because the same errors are seen more in these.
+    /// Less loss for some frames, by their indices, because the same errors are seen more in these. 0 is as little as there can be
+    /// among lossy frames, not exact; more than `loss` counts for nothing.
     pub less: BTreeMap<u32, f32>,
 }
 
