@@ -298,10 +298,9 @@ impl Work<'_> {
         let marked = |(rest, mark): (&str, &str)| {
             Mark::parse(mark).is_some_and(|mark| mark.vouches_for(self.plan.goal, &self.signed(rest.as_bytes())))
         };
-        if self.plan.may_keep_source
-            && codec::svg::unmarked(&text).is_some_and(marked)
-            && is_clean_svg(&text, self.run)?
-        {
+        // A document type may name what viewers load.
+        let may_keep_source = self.plan.may_keep_source && !text.typed;
+        if may_keep_source && codec::svg::unmarked(&text).is_some_and(marked) && is_clean_svg(&text, self.run)? {
             return Ok(Optimised { bytes: self.bytes.to_vec(), score: 100.0, warnings: Vec::new() });
         }
         self.run.control.stage(Stage::Optimise, 0.1);
@@ -318,7 +317,7 @@ impl Work<'_> {
         done.warnings.extend(unseen.map(str::to_owned));
         let mark = Mark::new(self.plan.goal, &self.signed(&done.bytes)).to_string();
         done.bytes = codec::svg::packed(&codec::svg::marked(done.bytes, &mark), self.bytes)?;
-        if self.plan.may_keep_source && clean && self.bytes.len() <= done.bytes.len() {
+        if may_keep_source && clean && self.bytes.len() <= done.bytes.len() {
             done = Optimised { bytes: self.bytes.to_vec(), score: 100.0, warnings: done.warnings };
         }
         Ok(done)

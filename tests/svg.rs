@@ -268,3 +268,88 @@ fn the_score_is_that_of_the_drawn_result_and_text_is_drawn_with_the_fonts_of_the
     let score = outcome.output.score.unwrap();
     assert!((90.0..=100.0).contains(&score), "{score}");
 }
+
+/// What comes of a document with these contents, without the mark.
+fn shrunk(content: &str, preset: &str) -> String {
+    let document = format!("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 100 10\">{content}</svg>");
+    let outcome = process(document.as_bytes(), &format!("{{\"optimize\":{{\"compression\":\"{preset}\"}}}}")).unwrap();
+    text(&outcome)
+}
+
+#[test]
+fn symbols_for_others_keep_their_shapes_whatever_is_around_them() {
+    let path = r##"<path d="M12.34567 1v8M3 5a9 9 0 0 0 18 0l2 1" fill="none"/>"##;
+    let symbol = format!("<symbol id=\"anchor\" viewBox=\"0 0 1 1\">{path}</symbol>");
+    for content in [
+        symbol.clone(),
+        format!("<g>{symbol}</g>"),
+        format!("<linearGradient id=\"sky\"><stop stop-color=\"red\"/></linearGradient>{symbol}"),
+    ] {
+        for preset in ["lossless", "medium"] {
+            let found = shrunk(&content, preset);
+            assert!(found.contains("id=\"anchor\"") && found.contains("M12.34567 1v8M3 5a9"), "{preset}: {found}");
+            assert!(found.contains("fill=\"none\""), "{preset}: {found}");
+        }
+    }
+}
+
+#[test]
+fn what_a_sheet_picks_by_attribute_or_place_stays_what_it_is() {
+    let dark = "<style>@media (prefers-color-scheme:dark){[fill=\"#FFFFFF\"]{fill:#000}}</style>";
+    let found = shrunk(&format!("{dark}<path fill=\"#FFFFFF\" d=\"M0 0h9v9z\"/>"), "lossless");
+    assert!(found.contains("<path fill=\"#FFFFFF\""), "{found}");
+    let third = "<style>rect:nth-child(3){fill:red}</style><desc>Created with a pen</desc>";
+    let found = shrunk(&format!("{third}<rect width=\"9\" height=\"9\"/>"), "lossless");
+    assert!(found.contains("<desc>"), "{found}");
+}
+
+#[test]
+fn what_grows_in_time_is_as_exact_as_at_its_largest() {
+    let flower = "M10.12345 5C10.12345 7.59123 7.59123 10.12345 5 10.12345S-.12345 7.59123-.12345 5 2.40877-.12345 5-.12345 \
+                  10.12345 2.40877 10.12345 5z";
+    let grows = |to: &str| {
+        let scale = format!("<animateTransform attributeName=\"transform\" type=\"scale\" from=\"0.1\" to=\"{to}\"/>");
+        let paths = format!("<path d=\"{flower}\"/>").repeat(2);
+        shrunk(&format!("<g transform=\"scale(.1)\">{scale}{paths}</g>"), "high").len()
+    };
+    assert!(grows("8") > grows("0.1") + 20, "{} {}", grows("8"), grows("0.1"));
+}
+
+#[test]
+fn boxes_that_things_turn_in_and_colours_that_not_all_know_stay() {
+    let turned = "<g style=\"transform-box:fill-box\"><rect fill=\"none\" width=\"90\" height=\"9\"/><path d=\"M0 0h9v9z\"/></g>";
+    assert!(shrunk(turned, "lossless").contains("<rect"), "{}", shrunk(turned, "lossless"));
+    let wide = shrunk("<path fill=\"green\" style=\"fill:color(display-p3 0 1 0)\" d=\"M0 0h9v9z\"/>", "lossless");
+    assert!(wide.contains("fill=\"green\"") && wide.contains("style=\"fill:color(display-p3 0 1 0)\""), "{wide}");
+}
+
+#[test]
+fn text_of_html_stays_with_what_marks_it() {
+    let content = "<foreignObject width=\"90\" height=\"9\"><p xmlns=\"http://www.w3.org/1999/xhtml\">Dear <u>customer</u>, \
+                   <del>old</del> <ins>new</ins> <mark>this</mark></p></foreignObject>";
+    let found = shrunk(content, "lossless");
+    for word in ["customer", "old", "new", "this"] {
+        assert!(found.contains(word), "{word}: {found}");
+    }
+}
+
+#[test]
+fn styles_and_paths_that_take_long_are_refused_or_left_alone_in_time() {
+    let many = |count: usize| (0..count).map(|at| format!("a{at}:b;")).collect::<String>();
+    for content in [
+        format!("<path style=\"{}\" d=\"M0 0h9v9z\"/>", many(150_000)),
+        format!("<style>*{{{}}}</style>{}", many(150_000), "<g/>".repeat(1_000)),
+        format!(
+            "<style>x {}path{{fill:red}}</style>{}<path d=\"M0 0h9v9z\"/>{}",
+            "g ".repeat(20),
+            "<g>".repeat(200),
+            "</g>".repeat(200)
+        ),
+    ] {
+        let document = format!("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"9\" height=\"9\">{content}</svg>");
+        let outcome = process(document.as_bytes(), r#"{"optimize":{"compression":"high"}}"#).unwrap();
+        assert!(outcome.output.warnings.unwrap()[0].contains("could not be drawn"));
+        let error = process(document.as_bytes(), r#"{"output":{"format":"png"}}"#).unwrap_err();
+        assert!(matches!(error, Error::Limit { .. }), "{error}");
+    }
+}

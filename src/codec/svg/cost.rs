@@ -16,6 +16,8 @@ const NODE: f64 = 200.0;
 /// Steps for a segment of a path, and for each row of pixels that it crosses.
 const SEGMENT: f64 = 40.0;
 const ROW: f64 = 20.0;
+/// Steps for a segment to find its place among those that cross the same row, for each of these.
+const SORTED: f64 = 2.0;
 /// Steps for a dash, which becomes an outline of its own.
 const DASH: f64 = 4_000.0;
 /// Steps for a pixel: of a layer made, cleared and laid over another; of a mask; of an embedded picture decoded; drawn.
@@ -170,12 +172,14 @@ impl Cost<'_> {
         }
         let outline = Outline::new(path, transform, surface);
         if let Some(fill) = path.fill() {
-            self.add(outline.segments * SEGMENT + outline.rows * ROW)?;
+            self.add(outline.segments * (SEGMENT + outline.abreast * SORTED) + outline.rows * ROW)?;
             self.paint(fill.paint(), surface.visible(path.bounding_box(), transform), transform, surface)?;
         }
         if let Some(stroke) = path.stroke() {
             let dashes = dashes(stroke, outline.length);
-            self.add(outline.segments * SEGMENT * 8.0 + outline.rows * ROW * 2.0 + dashes * DASH)?;
+            // Two edges for each segment.
+            let sorted = outline.abreast * SORTED * 4.0;
+            self.add(outline.segments * (SEGMENT * 8.0 + sorted) + outline.rows * ROW * 2.0 + dashes * DASH)?;
             let band = outline.length * scale(transform) * (f64::from(stroke.width().get()) * scale(transform) + 3.0);
             let pixels = surface.visible(path.stroke_bounding_box(), transform).min(band);
             self.paint(stroke.paint(), pixels, transform, surface)?;
@@ -243,13 +247,15 @@ struct Outline {
     segments: f64,
     /// Rows of the surface that all segments cross.
     rows: f64,
+    /// Segments that cross a row of the surface, in the mean.
+    abreast: f64,
     /// In units of the path.
     length: f64,
 }
 
 impl Outline {
     fn new(path: &Path, transform: Transform, surface: Surface) -> Self {
-        let mut outline = Self { segments: 0.0, rows: 0.0, length: 0.0 };
+        let mut outline = Self { segments: 0.0, rows: 0.0, abreast: 0.0, length: 0.0 };
         let mut last = Point::default();
         for segment in path.data().segments() {
             outline.segments += 1.0;
@@ -265,6 +271,7 @@ impl Outline {
                 PathSegment::Close => {}
             }
         }
+        outline.abreast = outline.rows / surface.height.max(1.0);
         outline
     }
 

@@ -45,6 +45,7 @@ pub(crate) use self::{
     mark::{marked, packed, unmarked},
     probe::size,
     read::{document, text},
+    style::selector_tests,
 };
 #[cfg(feature = "svg")]
 pub use self::{codec::codec, fonts::Fonts};

@@ -1,11 +1,11 @@
 //! Bytes to text, and text to a document, within the limits.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Deref};
 
 use libdeflater::{DecompressionError, Decompressor};
 use roxmltree::{Document, ParsingOptions};
 
-use super::{damaged, scan};
+use super::{damaged, entities, scan};
 use crate::{
     control::Run,
     error::{Error, Result},
@@ -18,25 +18,44 @@ pub(crate) const NAMESPACE: &str = "http://www.w3.org/2000/svg";
 /// Bytes around the content of a gzipped file.
 const GZIP_FRAME: usize = 18;
 
-/// The text of a document: inflated if it is gzipped, in UTF-8 whatever it is stored in, without a byte order mark.
+/// The text of a document: inflated if it was gzipped, in UTF-8 whatever it was stored in, without a byte order mark and a
+/// document type, with what internal entities stand for in their places.
+pub(crate) struct Text<'a> {
+    text: Cow<'a, str>,
+    /// There was a document type.
+    pub typed: bool,
+}
+
+impl Deref for Text<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+/// The text of a document.
 ///
 /// UTF-8 and UTF-16 are recognised by themselves; ISO 8859-1 and Windows-1252 where the XML declaration names them.
 ///
 /// # Errors
 /// [`Error::Limit`] for more than [`svg_text_bytes`](crate::Limits::svg_text_bytes), [`Error::Input`] for bytes that are no
-/// text of these encodings.
-pub(crate) fn text<'a>(bytes: &'a [u8], run: Run<'_>) -> Result<Cow<'a, str>> {
+/// text of these encodings; those of entities.
+pub(crate) fn text<'a>(bytes: &'a [u8], run: Run<'_>) -> Result<Text<'a>> {
     run.check()?;
     let text = match inflated(bytes, run)? {
         Cow::Borrowed(bytes) => decoded(bytes)?,
         Cow::Owned(bytes) => Cow::Owned(decoded(&bytes)?.into_owned()),
     };
     within("SVG text in bytes", text.len() as u64, run.limits.svg_text_bytes)?;
-    Ok(text)
+    Ok(match entities::resolved(&text, run)? {
+        Some(resolved) => Text { text: resolved.into(), typed: true },
+        None => Text { text, typed: false },
+    })
 }
 
-/// The document of `text`, whose root element is `svg` in the namespace of SVG. Internal entities are resolved; external
-/// ones are never loaded, their use is an error.
+/// The document of `text`, whose root element is `svg` in the namespace of SVG. It has no document type, and no entities
+/// but those of XML itself: the use of others is an error.
 ///
 /// Without the namespace a file is no SVG: browsers show nothing of it as an image, and what is drawn of it elsewhere
 /// differs.
@@ -45,8 +64,7 @@ pub(crate) fn text<'a>(bytes: &'a [u8], run: Run<'_>) -> Result<Cow<'a, str>> {
 /// [`Error::Limit`] as of the `svg_` limits, before anything is built; [`Error::Input`] for what is not well-formed.
 pub(crate) fn document<'a>(text: &'a str, run: Run<'_>) -> Result<Document<'a>> {
     scan::check(text, run)?;
-    let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
-    let document = Document::parse_with_options(text, options)
+    let document = Document::parse_with_options(text, ParsingOptions::default())
         .map_err(|error| Error::damaged(Format::Svg, "is not well-formed XML", error))?;
     run.check()?;
     let root = document.root_element().tag_name();

@@ -1,11 +1,10 @@
-//! One pass over the markup of an SVG before anything is built of it: how many elements there are and how deep, how many
-//! attributes, and how long the text is once entities are in their places.
+//! One pass over the markup of an SVG before anything is built of it: how many elements there are and how deep, and how many
+//! attributes.
 //!
 //! It agrees with a parser on every well-formed beginning of a document, and leaves it to the parser to refuse the rest.
 
 use std::collections::BTreeSet;
 
-use super::entities::Entities;
 use crate::{control::Run, error::Result, limits::within};
 
 /// Attributes of one element; a parser compares each with all before it.
@@ -19,16 +18,12 @@ const NODES_AT_ONCE: u64 = 10_000;
 pub(super) fn check(text: &str, run: Run<'_>) -> Result<()> {
     run.check()?;
     let mut scan = Scan { rest: text, run, nodes: 0, depth: 0, attributes: 0, prefixes: BTreeSet::new() };
-    let mut entities = Entities::default();
     while let Some(at) = memchr::memchr(b'<', scan.rest.as_bytes()) {
         scan.rest = &scan.rest[at..];
-        let Some(markup) = scan.markup()? else { break };
-        if let Some(doctype) = markup.strip_prefix("<!DOCTYPE") {
-            entities = Entities::declared(doctype)?;
-        }
+        let Some(length) = scan.markup()? else { break };
+        scan.rest = &scan.rest[length..];
     }
-    let length = entities.expanded_length(text);
-    within("SVG text in bytes, entities resolved", length, run.limits.svg_text_bytes)
+    Ok(())
 }
 
 struct Scan<'a> {
@@ -41,8 +36,8 @@ struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    /// Steps over the markup that begins here, and counts it; `None` where it does not end.
-    fn markup(&mut self) -> Result<Option<&'a str>> {
+    /// Counts the markup that begins here, and tells its length; `None` where it does not end.
+    fn markup(&mut self) -> Result<Option<usize>> {
         let rest = self.rest;
         if !rest.starts_with("</") {
             self.nodes += 1;
@@ -51,25 +46,18 @@ impl<'a> Scan<'a> {
                 self.run.check()?;
             }
         }
-        let length = if let Some(comment) = rest.strip_prefix("<!--") {
+        Ok(if let Some(comment) = rest.strip_prefix("<!--") {
             comment.find("-->").map(|at| at + 7)
         } else if rest.starts_with("<![CDATA[") {
             rest.find("]]>").map(|at| at + 3)
         } else if rest.starts_with("<?") {
             rest.find("?>").map(|at| at + 2)
-        } else if rest.starts_with("<!") {
-            doctype_length(rest)
         } else if rest.starts_with("</") {
             self.depth = self.depth.saturating_sub(1);
             rest.find('>').map(|at| at + 1)
         } else {
             self.element()?
-        };
-        Ok(length.map(|length| {
-            let (markup, rest) = rest.split_at(length);
-            self.rest = rest;
-            markup
-        }))
+        })
     }
 
     fn element(&mut self) -> Result<Option<usize>> {
@@ -112,23 +100,5 @@ impl<'a> Scan<'a> {
         } else {
             within("bytes of an SVG attribute", length as u64, self.run.limits.svg_attribute_bytes)
         }
-    }
-}
-
-/// The length of a document type with its internal subset, in whose quotes and comments no bracket counts.
-fn doctype_length(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let (mut at, mut depth) = (2, 0i32);
-    loop {
-        match bytes.get(at)? {
-            quote @ (b'"' | b'\'') => at += 1 + memchr::memchr(*quote, &bytes[at + 1..])?,
-            b'<' if bytes[at..].starts_with(b"<!--") => at += text[at + 4..].find("-->")? + 6,
-            b'<' if bytes[at..].starts_with(b"<?") => at += text[at..].find("?>")? + 1,
-            b'[' => depth += 1,
-            b']' => depth -= 1,
-            b'>' if depth <= 0 => return Some(at + 1),
-            _ => {}
-        }
-        at += 1;
     }
 }

@@ -1,5 +1,7 @@
 //! The declarations that style sheets and `style` attributes give an element, and the work of finding them.
 
+use std::cell::Cell;
+
 use roxmltree::Node;
 use simplecss::{AttributeOperator, DeclarationTokenizer, Element, PseudoClass, StyleSheet};
 
@@ -12,9 +14,14 @@ const RULES: u64 = 20_000;
 /// Tests of a selector against an element, at worst.
 const TESTS: u64 = 300_000_000;
 
+/// Steps to read styles: simplecss looks at all of a text before a word, for each of its words.
+const READING: u64 = 4_000_000_000;
+
 /// The style sheets of a document.
 pub(super) struct Style<'a> {
     sheet: StyleSheet<'a>,
+    /// Steps that reading took so far.
+    read: Cell<u64>,
 }
 
 impl<'a> Style<'a> {
@@ -23,7 +30,7 @@ impl<'a> Style<'a> {
     /// # Errors
     /// [`Error::Limit`](crate::Error::Limit) for more rules than could be tried on every element in time.
     pub(super) fn new<'input>(root: Node<'a, 'input>, run: Run<'_>) -> Result<Self> {
-        let mut sheet = StyleSheet::new();
+        let (mut sheet, read) = (StyleSheet::new(), Cell::new(0));
         let (mut sheets, mut rules) = (0, 0);
         for text in root.descendants().filter(|node| node.has_tag_name("style")).filter_map(|node| node.text()) {
             run.check()?;
@@ -32,15 +39,16 @@ impl<'a> Style<'a> {
             // A rule may have several selectors.
             rules += text.bytes().filter(|c| matches!(c, b'{' | b',')).count() as u64;
             within("SVG style rules", rules, RULES)?;
+            count_reading(text, &read)?;
             sheet.parse_more(text);
         }
         if !sheet.rules.is_empty() {
             let (elements, depth) = extent(root);
-            let tests = sheet.rules.iter().map(|rule| tests(&rule.selector.to_string(), depth));
+            let tests = sheet.rules.iter().map(|rule| selector_tests(&rule.selector.to_string(), depth));
             let tests = tests.fold(0u64, u64::saturating_add).saturating_mul(elements);
             within("tests of SVG style rules against elements", tests, TESTS)?;
         }
-        Ok(Self { sheet })
+        Ok(Self { sheet, read })
     }
 
     /// Properties and values of `node`, those of its `style` attribute last.
@@ -50,10 +58,18 @@ impl<'a> Style<'a> {
         let mut all: Vec<_> =
             rules.flat_map(|rule| &rule.declarations).map(|found| (found.name, found.value)).collect();
         if let Some(own) = node.attribute("style") {
+            count_reading(own, &self.read)?;
             all.extend(DeclarationTokenizer::from(own).map(|found| (found.name, found.value)));
         }
         Ok(all)
     }
+}
+
+/// Adds what it takes to read `css`, whose words end at one of these characters.
+fn count_reading(css: &str, read: &Cell<u64>) -> Result<()> {
+    let words = css.bytes().filter(|c| matches!(c, b':' | b';' | b'{' | b',' | b'.' | b'#' | b' ')).count() as u64;
+    read.set(read.get().saturating_add(words.saturating_mul(css.len() as u64)));
+    within("steps to read the styles of the SVG", read.get(), READING)
 }
 
 /// How many elements there are, and how deep.
@@ -80,7 +96,7 @@ fn extent(root: Node<'_, '_>) -> (u64, u64) {
 }
 
 /// How often a selector can be tried on one element and those around it: every way to choose its ancestors.
-fn tests(selector: &str, depth: u64) -> u64 {
+pub(crate) fn selector_tests(selector: &str, depth: u64) -> u64 {
     let words = selector.split_ascii_whitespace().filter(|word| !matches!(*word, ">" | "+")).count() as u64;
     (1..words).fold(1, |ways: u64, chosen| ways.saturating_mul(depth.saturating_sub(chosen - 1)) / chosen).max(1)
 }

@@ -42,9 +42,9 @@ fn is_kept(node: Node<'_, '_>) -> bool {
 }
 
 /// Whether a tree has all of its document that acts or leads elsewhere: sanitising sees nothing else.
-pub(super) fn keeps_all_that_leads(text: &str, document: &roxmltree::Document<'_>) -> bool {
+pub(super) fn keeps_all_that_leads(document: &roxmltree::Document<'_>) -> bool {
     let unseen = |node: Node<'_, '_>| node.is_pi() || acts_unseen(node) || leads_unseen(node) || hides_style(node);
-    !text.contains("<!DOCTYPE") && !document.root().descendants().any(unseen)
+    !document.root().descendants().any(unseen)
 }
 
 /// The first of the elements that are left out with one of a namespace nobody knows, or one that is left out itself.

@@ -11,6 +11,7 @@ mod css;
 mod data;
 mod matrix;
 mod names;
+mod outside;
 mod path;
 mod refs;
 mod resize;
@@ -186,7 +187,9 @@ fn finished(tree: &Tree, settings: &Settings<'_>, allowed: &dyn Fn(&Rule) -> boo
 fn apply(tree: &mut Tree, stage: Stage, settings: &Settings<'_>, allowed: &dyn Fn(&Rule) -> bool) -> Result<()> {
     for rule in SVG_RULES.iter().filter(|rule| rule.stage == stage && allowed(rule)) {
         settings.run.check()?;
-        (rule.apply)(tree, settings)?;
+        if outside::allows(tree, settings, rule.name) {
+            (rule.apply)(tree, settings)?;
+        }
     }
     Ok(())
 }

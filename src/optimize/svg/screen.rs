@@ -77,6 +77,10 @@ impl Walk<'_> {
         if let Some(inner) = nested_view(self.tree, id) {
             inside = inside.then_inside(inner);
         }
+        // Where it grows in time, what it is at its largest counts.
+        let grown = self.tree.children(id).iter().filter_map(|child| grown(self.tree, *child)).fold(0.0, f64::max);
+        let largest = outer.then_inside(Matrix([grown, 0.0, 0.0, grown, 0.0, 0.0]));
+        inside = if largest.growth() > inside.growth() { largest } else { inside };
         let place = Place { scale: inside.growth(), extent: extent(inside) };
         let known = &mut self.places[id.index()];
         // Through another way a little larger is the same.
@@ -131,6 +135,15 @@ impl Walk<'_> {
             _ => inside,
         }
     }
+}
+
+/// The largest factor of an animation that scales what it is in.
+fn grown(tree: &Tree, id: Id) -> Option<f64> {
+    let scales = tree.is(id, &["animateTransform"]) && tree.get(id, "type").is_some_and(|kind| kind.trim() == "scale");
+    let values = ["from", "to", "by", "values"].into_iter().filter_map(|name| tree.get(id, name)).filter(|_| scales);
+    let numbers =
+        values.flat_map(|value| value.split([' ', ',', ';', '\t', '\n'])).filter_map(|one| one.parse::<f64>().ok());
+    numbers.map(f64::abs).filter(|number| number.is_finite()).reduce(f64::max)
 }
 
 /// How far the screen reaches in the units of `inside`.

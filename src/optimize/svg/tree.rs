@@ -1,6 +1,6 @@
 //! A document that can be changed.
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 /// A node's place in its [`Tree`]; stays valid when other nodes move or go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -167,6 +167,16 @@ impl Tree {
         found
     }
 
+    /// How many elements are within one another at most, the root among them.
+    pub(super) fn deepest(&self) -> usize {
+        let (mut deepest, mut open) = (0, vec![(self.root(), 1)]);
+        while let Some((id, depth)) = open.pop() {
+            deepest = deepest.max(depth);
+            open.extend(self.children(id).iter().map(|child| (*child, depth + 1)));
+        }
+        deepest
+    }
+
     /// All elements, in document order.
     pub(super) fn elements(&self) -> Vec<Id> {
         let mut found = self.descendants(self.root());
@@ -184,8 +194,17 @@ impl Tree {
 
     /// Takes `id` and all below it out of the document.
     pub(super) fn remove(&mut self, id: Id) {
-        if let Some(parent) = self.nodes[id.0].parent.take() {
-            self.nodes[parent.0].children.retain(|child| *child != id);
+        self.remove_all(&[id]);
+    }
+
+    /// Takes nodes and all below them out of the document, in the time that it takes to look once at all who stand beside one
+    /// of them.
+    pub(super) fn remove_all(&mut self, gone: &[Id]) {
+        let parents: BTreeSet<Id> = gone.iter().filter_map(|id| self.nodes[id.0].parent.take()).collect();
+        for parent in parents {
+            let mut children = std::mem::take(&mut self.nodes[parent.0].children);
+            children.retain(|child| self.parent(*child) == Some(parent));
+            self.nodes[parent.0].children = children;
         }
     }
 
@@ -219,6 +238,15 @@ impl Tree {
         self.nodes[id.0].parent = Some(parent);
         let siblings = &mut self.nodes[parent.0].children;
         siblings.insert(if first { 0 } else { siblings.len() }, id);
+    }
+
+    /// Moves all children of `from` behind those of `to`.
+    pub(super) fn pour(&mut self, from: Id, to: Id) {
+        let children = std::mem::take(&mut self.nodes[from.0].children);
+        for child in &children {
+            self.nodes[child.0].parent = Some(to);
+        }
+        self.nodes[to.0].children.extend(children);
     }
 
     /// Takes out all nodes that `keep` refuses, with all below them.

@@ -1,9 +1,14 @@
 //! Which declarations win for an element.
 
+use std::collections::BTreeSet;
+
 use simplecss::{AttributeOperator, PseudoClass, Selector};
 
 use super::text::{Declaration, declarations, rules, split};
-use crate::optimize::svg::tree::{Id, Tree};
+use crate::{
+    codec::svg::selector_tests,
+    optimize::svg::tree::{Id, Tree},
+};
 
 /// A style sheet without anything that depends on the viewer: no at-rules, no pseudo-classes but `:first-child`.
 #[derive(Debug)]
@@ -33,55 +38,83 @@ impl<'a> Sheet<'a> {
         Some(Self { rules: found })
     }
 
-    pub(in crate::optimize::svg) const fn len(&self) -> usize {
-        self.rules.len()
+    /// How many tests of selectors an element that is so `deep` may take.
+    pub(in crate::optimize::svg) fn tests(&self, deep: u64) -> u64 {
+        let tests = self.rules.iter().map(|(selector, _)| selector_tests(&selector.to_string(), deep));
+        tests.fold(0, u64::saturating_add)
     }
 
-    fn matching(&self, tree: &Tree, id: Id) -> impl Iterator<Item = &Declaration> {
-        let styled = Styled { tree, id };
-        let rules = self.rules.iter().filter(move |(selector, _)| selector.matches(&styled));
-        rules.flat_map(|(_, declarations)| declarations)
+    /// How many declarations there are.
+    pub(in crate::optimize::svg) fn declarations(&self) -> u64 {
+        self.rules.iter().map(|(_, declarations)| declarations.len() as u64).sum()
     }
 }
 
-/// What `sheet` and its own `style` attribute declare for an element, each property once; presentation attributes come
-/// below all of it.
-pub(in crate::optimize::svg) fn cascade(tree: &Tree, id: Id, sheet: &Sheet<'_>) -> Vec<Declaration> {
-    let own = declarations(tree.get(id, "style").unwrap_or(""));
-    let all: Vec<&Declaration> = sheet.matching(tree, id).chain(&own).collect();
-    let mut won: Vec<Declaration> = Vec::new();
-    for important in [false, true] {
-        for declaration in all.iter().filter(|declaration| declaration.important == important) {
-            won.retain(|earlier| earlier.name != declaration.name);
-            won.push(Declaration { important: false, ..(*declaration).clone() });
+/// A sheet and the elements of a document as they are.
+#[derive(Debug)]
+pub(in crate::optimize::svg) struct Cascade<'a> {
+    tree: &'a Tree,
+    sheet: &'a Sheet<'a>,
+    /// The element in front of each among its siblings.
+    before: Vec<Option<Id>>,
+}
+
+impl<'a> Cascade<'a> {
+    pub(in crate::optimize::svg) fn new(tree: &'a Tree, sheet: &'a Sheet<'a>) -> Self {
+        let mut before = vec![None; tree.capacity()];
+        for id in tree.elements() {
+            let elements = tree.children(id).iter().filter(|child| tree.element(**child).is_some());
+            let mut last = None;
+            for child in elements {
+                before[child.index()] = last.replace(*child);
+            }
         }
+        Self { tree, sheet, before }
     }
-    won
+
+    /// What the sheet and its own `style` attribute declare for an element, each property once; presentation attributes come
+    /// below all of it.
+    pub(in crate::optimize::svg) fn of(&self, id: Id) -> Vec<Declaration> {
+        let own = declarations(self.tree.get(id, "style").unwrap_or(""));
+        let styled = Styled { cascade: self, id };
+        let rules = self.sheet.rules.iter().filter(|(selector, _)| selector.matches(&styled));
+        let all: Vec<&Declaration> = rules.flat_map(|(_, declarations)| declarations).chain(&own).collect();
+        let ranked = [false, true].map(|important| all.iter().filter(move |one| one.important == important));
+        // Of each property the last counts, and stands where that did.
+        let mut seen = BTreeSet::new();
+        let mut won: Vec<Declaration> = ranked
+            .into_iter()
+            .flatten()
+            .rev()
+            .filter(|declaration| seen.insert(declaration.name.as_str()))
+            .map(|declaration| Declaration { important: false, ..(*declaration).clone() })
+            .collect();
+        won.reverse();
+        won
+    }
 }
 
 /// An element as selectors see it.
 struct Styled<'a> {
-    tree: &'a Tree,
+    cascade: &'a Cascade<'a>,
     id: Id,
 }
 
 impl simplecss::Element for Styled<'_> {
     fn parent_element(&self) -> Option<Self> {
-        self.tree.parent(self.id).map(|id| Self { id, ..*self })
+        self.cascade.tree.parent(self.id).map(|id| Self { id, ..*self })
     }
 
     fn prev_sibling_element(&self) -> Option<Self> {
-        let siblings = self.tree.children(self.tree.parent(self.id)?);
-        let before = siblings.iter().take_while(|sibling| **sibling != self.id);
-        before.filter(|id| self.tree.element(**id).is_some()).last().map(|id| Self { id: *id, ..*self })
+        self.cascade.before[self.id.index()].map(|id| Self { id, ..*self })
     }
 
     fn has_local_name(&self, name: &str) -> bool {
-        self.tree.element(self.id).is_some_and(|element| element.name == name)
+        self.cascade.tree.element(self.id).is_some_and(|element| element.name == name)
     }
 
     fn attribute_matches(&self, name: &str, operator: AttributeOperator<'_>) -> bool {
-        self.tree.get(self.id, name).is_some_and(|value| operator.matches(value))
+        self.cascade.tree.get(self.id, name).is_some_and(|value| operator.matches(value))
     }
 
     fn pseudo_class_matches(&self, class: PseudoClass<'_>) -> bool {

@@ -3,5 +3,5 @@
 mod matched;
 mod text;
 
-pub(super) use matched::{Sheet, cascade};
+pub(super) use matched::{Cascade, Sheet};
 pub(super) use text::{Declaration, declarations, rules, stripped, written};

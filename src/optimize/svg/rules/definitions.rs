@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use super::super::{
     Settings,
     names::{ANIMATIONS, DEFINITIONS},
+    outside::is_library,
     refs,
     style::is_styled,
     tree::{Id, Tree},
@@ -25,20 +26,9 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     drop_unused(tree, settings)?;
     if !settings.keep_ids {
         super::ids::drop_unused(tree);
-        share_equal(tree);
+        share_equal(tree, settings)?;
     }
-    dissolve_defs(tree);
-    Ok(())
-}
-
-/// A document of symbols and views alone is used by their names from outside.
-pub(super) fn is_library(tree: &Tree) -> bool {
-    let children = tree.children(tree.root());
-    children.iter().any(|id| tree.is(*id, &["symbol", "defs", "view"]))
-        && children.iter().all(|id| {
-            tree.is(*id, &["symbol", "defs", "view", "title", "desc", "style"]) || tree.element(*id).is_none()
-        })
-        || tree.elements().iter().any(|id| tree.is(*id, &["view"]))
+    dissolve_defs(tree, settings)
 }
 
 /// Definitions whose content nothing names that is drawn or named itself.
@@ -94,11 +84,12 @@ impl Reach<'_> {
 }
 
 /// Equal definitions but for their ids become the first of them.
-fn share_equal(tree: &mut Tree) {
+fn share_equal(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     let mut first: BTreeMap<String, String> = BTreeMap::new();
     let mut renamed: BTreeMap<String, String> = BTreeMap::new();
     let mut gone: Vec<Id> = Vec::new();
     for id in tree.elements() {
+        settings.run.check()?;
         if !tree.is(id, &STANDING) || tree.is(id, &["symbol", "style"]) {
             continue;
         }
@@ -118,10 +109,9 @@ fn share_equal(tree: &mut Tree) {
             None => drop(first.insert(context + &write_part(tree, id), name)),
         }
     }
-    for id in gone {
-        tree.remove(id);
-    }
+    tree.remove_all(&gone);
     rename(tree, &renamed);
+    Ok(())
 }
 
 /// Replaces the ids that attributes name.
@@ -144,8 +134,9 @@ pub(super) fn rename(tree: &mut Tree, names: &BTreeMap<String, String>) {
 }
 
 /// Definitions that stand without `defs` as well do so.
-fn dissolve_defs(tree: &mut Tree) {
+fn dissolve_defs(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     for id in tree.elements() {
+        settings.run.check()?;
         let plain = tree.is(id, &["defs"]) && tree.element(id).is_some_and(|element| element.attributes.is_empty());
         let holds = plain && tree.children(id).iter().all(|child| tree.is(*child, &STANDING));
         let parent = tree.parent(id).is_some_and(|parent| tree.is(parent, &["svg", "g"]));
@@ -153,4 +144,5 @@ fn dissolve_defs(tree: &mut Tree) {
             tree.dissolve(id);
         }
     }
+    Ok(())
 }

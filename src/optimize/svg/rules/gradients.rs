@@ -22,7 +22,7 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         return Ok(());
     }
     if !settings.keep_ids {
-        take_in_stops(tree);
+        take_in_stops(tree, settings)?;
     }
     drop_focus(tree);
     let screen = Screen::of(tree);
@@ -49,26 +49,27 @@ fn users(tree: &Tree) -> BTreeMap<String, Vec<(Id, String)>> {
 }
 
 /// A gradient that only lends its stops to one other gives them away.
-fn take_in_stops(tree: &mut Tree) {
+fn take_in_stops(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     let mut uses: BTreeMap<String, Vec<(Id, String)>> = BTreeMap::new();
     for (id, attribute, target) in refs::references(tree) {
         uses.entry(target).or_default().push((id, attribute));
     }
-    let ids = refs::by_id(tree);
+    let (ids, mut gone) = (refs::by_id(tree), Vec::new());
     for (name, users) in uses {
+        settings.run.check()?;
         let (Some(&lender), [(user, attribute)]) = (ids.get(&name), users.as_slice()) else { continue };
         let bare = tree.element(lender).is_some_and(|element| {
             element.is(&GRADIENTS) && element.attributes.iter().all(|attribute| attribute.name == "id")
         });
         let empty = tree.is(*user, &GRADIENTS) && tree.children(*user).is_empty() && *user != lender;
         if bare && empty && attribute == "href" && tree.parent(lender).is_some() {
-            for stop in tree.children(lender).to_vec() {
-                tree.adopt(*user, stop, false);
-            }
+            tree.pour(lender, *user);
             tree.unset(*user, "href");
-            tree.remove(lender);
+            gone.push(lender);
         }
     }
+    tree.remove_all(&gone);
+    Ok(())
 }
 
 /// A focus in the centre is where it is without being said, unless another gradient says otherwise.

@@ -8,7 +8,7 @@ use super::super::{
     style::{animated, is_styled},
     tree::{Element, Id, Tree},
 };
-use crate::{codec::svg::urls, error::Result};
+use crate::{codec::svg::urls, control::Run, error::Result};
 
 pub(super) const BEFORE: &str = "<svg><clipPath id=\"a\"/><g><g transform=\"scale(2)\"><path d=\"M0 0h9\" transform=\"scale(3)\"/></g></g>\
     <g clip-path=\"url(#a)\"><use href=\"#b\"/></g><g clip-path=\"url(#a)\"><use href=\"#c\"/></g><g clip-path=\"url(#a)\"><use href=\"#d\"/></g></svg>";
@@ -34,9 +34,9 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         settings.run.check()?;
         if tree.is(id, &["g", "svg", "a", "clipPath", "mask", "symbol"]) {
             if tree.is(id, &["g", "svg", "a", "mask", "symbol"]) {
-                share(tree, id, &still);
+                share(tree, id, &still, settings.run)?;
             }
-            join(tree, id, &named, &still);
+            join(tree, id, &named, &still, settings.run)?;
         }
     }
     Ok(())
@@ -194,7 +194,7 @@ fn pass_on(tree: &mut Tree, child: Id, name: &str, value: &str) {
 }
 
 /// Neighbouring groups with the same attributes become one, where each is drawn on its own anyway.
-fn join(tree: &mut Tree, parent: Id, named: &BTreeSet<String>, still: &Still) {
+fn join(tree: &mut Tree, parent: Id, named: &BTreeSet<String>, still: &Still, run: Run<'_>) -> Result<()> {
     let children = tree.children(parent).to_vec();
     let joins = |tree: &Tree, id: Id| {
         tree.is(id, &["g"])
@@ -209,36 +209,38 @@ fn join(tree: &mut Tree, parent: Id, named: &BTreeSet<String>, still: &Still) {
                     })
             })
     };
-    let mut last: Option<Id> = None;
+    let (mut last, mut gone): (Option<Id>, _) = (None, Vec::new());
     for child in children {
+        run.check()?;
         let fits = joins(tree, child);
         match last {
             Some(first)
                 if fits && tree.element(first).map(|e| &e.attributes) == tree.element(child).map(|e| &e.attributes) =>
             {
-                for moved in tree.children(child).to_vec() {
-                    tree.adopt(first, moved, false);
-                }
-                tree.remove(child);
+                tree.pour(child, first);
+                gone.push(child);
             }
             _ => last = fits.then_some(child),
         }
     }
+    tree.remove_all(&gone);
+    Ok(())
 }
 
 /// Runs of neighbours with the same clip path or transform get a group that has it for all of them.
-fn share(tree: &mut Tree, parent: Id, still: &Still) {
+fn share(tree: &mut Tree, parent: Id, still: &Still, run: Run<'_>) -> Result<()> {
     for name in ["clip-path", "transform"] {
         let mut at = 0;
         while let Some(&child) = tree.children(parent).get(at) {
-            let run = run_of(tree, parent, at, name, still);
-            let Some(value) = tree.get(child, name).map(str::to_owned).filter(|_| run > 1) else {
+            run.check()?;
+            let count = count_from(tree, parent, at, name, still);
+            let Some(value) = tree.get(child, name).map(str::to_owned).filter(|_| count > 1) else {
                 at += 1;
                 continue;
             };
-            let mut next = at + run;
+            let mut next = at + count;
             let attribute = name.len() + value.len() + 4;
-            let inner = tree.children(parent)[at..at + run].to_vec();
+            let inner = tree.children(parent)[at..at + count].to_vec();
             // Groups that are left with nothing go as well.
             let bare = inner
                 .iter()
@@ -246,14 +248,15 @@ fn share(tree: &mut Tree, parent: Id, still: &Still) {
                     tree.is(**id, &["g"]) && tree.element(**id).is_some_and(|element| element.attributes.len() == 1)
                 })
                 .count();
-            if (run - 1) * attribute + bare * TAGS > TAGS
-                && run < tree.children(parent).len() + usize::from(!tree.is(parent, &["g"]))
+            if (count - 1) * attribute + bare * TAGS > TAGS
+                && count < tree.children(parent).len() + usize::from(!tree.is(parent, &["g"]))
             {
                 inner.iter().for_each(|id| drop(tree.unset(*id, name)));
                 let mut group = Element::new("g");
                 group.set(name, value);
-                let wrapped = tree.wrap(parent, at, at + run - 1, group);
+                let wrapped = tree.wrap(parent, at, at + count - 1, group);
                 for id in tree.children(wrapped).to_vec() {
+                    run.check()?;
                     if tree.is(id, &["g"]) && tree.element(id).is_some_and(|element| element.attributes.is_empty()) {
                         tree.dissolve(id);
                     }
@@ -263,10 +266,11 @@ fn share(tree: &mut Tree, parent: Id, still: &Still) {
             at = next;
         }
     }
+    Ok(())
 }
 
 /// How many children from `at` on have the same value of an attribute that a group could have for them.
-fn run_of(tree: &Tree, parent: Id, at: usize, name: &str, still: &Still) -> usize {
+fn count_from(tree: &Tree, parent: Id, at: usize, name: &str, still: &Still) -> usize {
     let children = &tree.children(parent)[at..];
     let value = |id: Id| tree.element(id).filter(|_| able(tree, id, name, still)).and_then(|element| element.get(name));
     let Some(first) = children.first().and_then(|id| value(*id)) else { return 0 };

@@ -6,7 +6,7 @@ use super::super::{
     path::{Path, Segment},
     refs,
     style::{animated, inherited, is_styled, paints},
-    tree::{Id, Tree},
+    tree::{Element, Id, Tree},
 };
 use crate::error::Result;
 
@@ -18,6 +18,11 @@ pub(super) fn apply(tree: &mut Tree, _: &Settings<'_>) -> Result<()> {
     if is_styled(tree) {
         return Ok(());
     }
+    // What is not drawn belongs to a box all the same, around whose middle things may turn.
+    let boxed = |element: &Element| {
+        element.has("transform-box") || element.get("style").is_some_and(|style| style.contains("transform-box"))
+    };
+    let turns = tree.elements().into_iter().filter_map(|id| tree.element(id)).any(boxed);
     let (fill, stroke) = (inherited(tree, "fill"), inherited(tree, "stroke"));
     let named: BTreeSet<Id> = {
         let ids = refs::by_id(tree);
@@ -42,7 +47,7 @@ pub(super) fn apply(tree: &mut Tree, _: &Settings<'_>) -> Result<()> {
         if !plain || named.contains(&id) || animated[id.index()] || tree.within(id, &["switch"]) {
             return true;
         }
-        !(is_switched_off(tree, id) || has_no_size(tree, id) || unpainted(tree, id) && !moving)
+        !(is_switched_off(tree, id) || has_no_size(tree, id) || unpainted(tree, id) && !moving && !turns)
     });
     drop_empty(tree, &named);
     Ok(())

@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    super::{Settings, refs, style::is_styled, tree::Tree},
-    definitions::{is_library, rename},
+    super::{Settings, outside::is_library, refs, style::is_styled, tree::Tree},
+    definitions::rename,
 };
 use crate::error::Result;
 

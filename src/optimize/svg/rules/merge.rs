@@ -53,13 +53,14 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
                 .any(|name| element.has(name))
             })
     };
+    let mut gone = Vec::new();
     for parent in tree.elements() {
-        settings.run.check()?;
         if !tree.is(parent, &["g", "svg", "a", "symbol", "mask", "pattern", "marker"]) {
             continue;
         }
         let mut open: Option<(Id, Element, Path, Vec<[f64; 4]>)> = None;
         for child in tree.children(parent).to_vec() {
+            settings.run.check()?;
             if tree.element(child).is_none() {
                 continue;
             }
@@ -78,13 +79,14 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
                 {
                     joined.segments.extend(path.segments);
                     tree.set(*first, "d", joined.write(FINE, Keep::ALL));
-                    tree.remove(child);
+                    gone.push(child);
                     boxes.push(bounds);
                 }
                 _ => open = Some((child, look, path, vec![bounds])),
             }
         }
     }
+    tree.remove_all(&gone);
     Ok(())
 }
 

@@ -1,6 +1,8 @@
+use std::str::FromStr;
+
 use super::super::{
     Settings,
-    css::{self, Declaration, Sheet},
+    css::{self, Cascade, Declaration, Sheet},
     names::{ANIMATIONS, property},
     style::textual,
     tree::{Content, Id, Tree},
@@ -12,14 +14,19 @@ pub(super) const BEFORE: &str = "<svg><style>.a{fill:red}#b{stroke:blue}</style>
 pub(super) const AFTER: &str = "<svg><path class=\"a\" fill=\"red\" stroke-width=\"2\" style=\"mix-blend-mode:screen\"/>\
     <path id=\"b\" class=\"a\" stroke=\"blue\" fill=\"lime\"/></svg>";
 
-/// Matchings of selectors with elements beyond which sheets stay as they are.
-const MATCHINGS: usize = 20_000_000;
+/// Tests of selectors against elements, and declarations for these, beyond which sheets stay as they are.
+const MOST_TESTS: u64 = 300_000_000;
+const MOST_DECLARATIONS: u64 = 10_000_000;
 
 pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     let styles: Vec<Id> = tree.elements().into_iter().filter(|id| tree.is(*id, &["style"])).collect();
     let elements = tree.elements();
     let text = sheet_text(tree, &styles);
-    let sheet = Sheet::parse(&text).filter(|sheet| sheet.len() * elements.len() < MATCHINGS);
+    let (count, deepest) = (elements.len() as u64, tree.deepest() as u64);
+    let is_quick = |sheet: &Sheet<'_>| {
+        sheet.tests(deepest).saturating_mul(count) <= MOST_TESTS && sheet.declarations() * count <= MOST_DECLARATIONS
+    };
+    let sheet = Sheet::parse(&text).filter(is_quick);
     // HTML has no attributes for what sheets say of it.
     let html = elements.iter().any(|id| tree.element(*id).is_some_and(|element| element.html));
     let folds = styles.iter().all(|id| !html && is_plain(tree, *id));
@@ -28,20 +35,18 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         return shorten(tree, &styles, &textual);
     };
     // All is matched before anything changes.
-    let mut folded = Vec::new();
+    let (cascade, mut folded) = (Cascade::new(tree, &sheet), Vec::new());
     for id in elements {
         settings.run.check()?;
         let html = tree.element(id).is_none_or(|element| element.html);
         if !html && !tree.is(id, &["style"]) && !tree.is(id, &ANIMATIONS) {
-            folded.push((id, css::cascade(tree, id, &sheet)));
+            folded.push((id, cascade.of(id)));
         }
     }
     for (id, declarations) in folded {
         fold(tree, id, declarations, textual[id.index()]);
     }
-    for id in styles {
-        tree.remove(id);
-    }
+    tree.remove_all(&styles);
     Ok(())
 }
 
@@ -70,7 +75,7 @@ fn fold(tree: &mut Tree, id: Id, declarations: Vec<Declaration>, textual: bool) 
             for name in ["marker-start", "marker-mid", "marker-end"] {
                 tree.set(id, name, value.as_str());
             }
-        } else if property(name).is_some() && !shorthand && name != "transform-origin" && !lacks_unit(&declaration) {
+        } else if property(name).is_some() && !shorthand && name != "transform-origin" && is_plain_value(&declaration) {
             tree.set(id, name, value.as_str());
         } else if matters(&declaration, textual) {
             kept.push(declaration);
@@ -81,10 +86,19 @@ fn fold(tree: &mut Tree, id: Id, declarations: Vec<Declaration>, textual: bool) 
     }
 }
 
-/// Whether a length has no unit that needs one in a style, where it says nothing; in an attribute it would.
-fn lacks_unit(declaration: &Declaration) -> bool {
-    matches!(declaration.name.as_str(), "font-size" | "letter-spacing" | "word-spacing" | "baseline-shift")
-        && declaration.value.parse().is_ok_and(|number: f64| number != 0.0)
+/// Whether a value means the same in an attribute. A length may lack a unit there, and says nothing without one in a style; what
+/// not all viewers know as a colour falls back to the attribute in some.
+fn is_plain_value(Declaration { name, value, .. }: &Declaration) -> bool {
+    match name.as_str() {
+        "font-size" | "letter-spacing" | "word-spacing" | "baseline-shift" => {
+            value.parse().map_or(true, |number: f64| number == 0.0)
+        }
+        "fill" | "stroke" => svgtypes::Paint::from_str(value).is_ok(),
+        "color" | "stop-color" | "flood-color" | "lighting-color" => {
+            matches!(value.as_str(), "currentColor" | "inherit") || svgtypes::Color::from_str(value).is_ok()
+        }
+        _ => true,
+    }
 }
 
 /// Whether a declaration that has no attribute changes what is seen.

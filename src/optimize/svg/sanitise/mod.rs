@@ -86,18 +86,28 @@ const SVG: [&str; 62] = [
 ];
 
 /// Elements of HTML that only show text.
-const HTML: [&str; 46] = [
+const HTML: [&str; 74] = [
     "a",
     "abbr",
+    "address",
     "article",
     "aside",
     "b",
+    "bdi",
+    "bdo",
+    "big",
     "blockquote",
     "body",
     "br",
+    "caption",
     "center",
+    "cite",
     "code",
+    "col",
+    "colgroup",
     "dd",
+    "del",
+    "dfn",
     "div",
     "dl",
     "dt",
@@ -105,34 +115,52 @@ const HTML: [&str; 46] = [
     "figcaption",
     "figure",
     "font",
+    "footer",
     "h1",
     "h2",
     "h3",
     "h4",
     "h5",
     "h6",
+    "header",
     "hr",
     "i",
     "img",
+    "ins",
     "kbd",
     "li",
+    "main",
+    "mark",
+    "nav",
     "ol",
     "p",
     "pre",
     "q",
+    "rp",
+    "rt",
+    "ruby",
     "s",
+    "samp",
     "section",
     "small",
     "span",
+    "strike",
     "strong",
     "sub",
     "sup",
     "table",
     "tbody",
     "td",
+    "tfoot",
     "th",
+    "thead",
+    "time",
     "tr",
+    "tt",
+    "u",
     "ul",
+    "var",
+    "wbr",
 ];
 
 /// Elements that show a picture from an address.
@@ -188,7 +216,7 @@ pub(super) fn cleaned(text: &str, nesting: u8, run: Run<'_>) -> Result<Cleaned> 
     let mut tree = build::build(&document);
     run.check()?;
     let removed = sanitise(&mut tree, nesting, run)?;
-    let was_clean = removed.is_empty() && build::keeps_all_that_leads(text, &document);
+    let was_clean = removed.is_empty() && build::keeps_all_that_leads(&document);
     Ok(Cleaned { tree, removed, was_clean })
 }
 

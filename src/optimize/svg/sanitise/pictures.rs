@@ -47,8 +47,9 @@ pub(super) fn cleaned(address: &str, nesting: u8, run: Run<'_>) -> Result<Pictur
 }
 
 fn document(bytes: &[u8], nesting: u8, run: Run<'_>) -> Result<Picture> {
-    let super::Cleaned { tree, mut removed, was_clean } = super::cleaned(&svg::text(bytes, run)?, nesting, run)?;
-    if was_clean {
+    let text = svg::text(bytes, run)?;
+    let super::Cleaned { tree, mut removed, was_clean } = super::cleaned(&text, nesting, run)?;
+    if was_clean && !text.typed {
         return Ok(Picture::Kept);
     }
     if removed.is_empty() {
