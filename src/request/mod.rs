@@ -74,9 +74,13 @@ use self::{
     header::fetch_header,
     json::{Entries, Json},
     read::{Case, Fields, Object, Values},
-    url::is_web_address,
+    url::{is_web_address, refuse_long},
 };
 use crate::error::{Error, Result, Violation};
+
+/// Entries of `headers` at most, and bytes over all names and values.
+const HEADERS: usize = 100;
+const HEADER_BYTES: usize = 16 << 10;
 
 /// What a client asks for. The default asks for what happens without any setting: smart lossy optimisation.
 ///
@@ -105,7 +109,8 @@ pub struct Request {
     /// The file that comes out.
     pub output: Output,
     /// Headers added to the fetch. Names are HTTP tokens that compare without case, other than those of the connection
-    /// (hop-by-hop, `host`, `content-length`); values are without control characters.
+    /// (hop-by-hop, `host`, `content-length`); values are without control characters. At most 100, of 16,384 bytes over all
+    /// names and values. Behind a `user-agent` of the client's stands the fetcher's own.
     pub headers: BTreeMap<String, Secret>,
     /// The client's own object storage for the result; `None` is the service's temporary one.
     pub store: Option<Store>,
@@ -183,6 +188,15 @@ impl Request {
     }
 
     fn read_for(way: Way, fields: &mut Fields<'_>) -> Self {
+        let headers = fields.totals("headers");
+        if headers.entries > HEADERS {
+            let allowed = format!("must have at most {HEADERS} entries");
+            fields.refuse("headers", Some(format!("{} entries", headers.entries)), allowed);
+        }
+        if headers.bytes > HEADER_BYTES {
+            let allowed = format!("must have at most {HEADER_BYTES} bytes over all names and values");
+            fields.refuse("headers", Some(format!("{} bytes", headers.bytes)), allowed);
+        }
         Self {
             url: read_url(way, fields),
             optimize: fields.object("optimize"),
@@ -206,6 +220,7 @@ fn read_url(way: Way, fields: &mut Fields<'_>) -> Option<Url> {
         return None;
     }
     let url = fields.text("url", "must be an http or https URL with a host", is_web_address).map(Url::from);
+    refuse_long(fields);
     if way == Way::Fetch {
         fields.require("url", "is required");
     }

@@ -267,6 +267,11 @@ impl<'a> Fields<'a> {
         Totals { entries: entries.len(), bytes }
     }
 
+    /// The length of the text at `key`; 0 where it is absent or something else.
+    pub(super) fn text_bytes(&self, key: &str) -> usize {
+        self.peek(key).and_then(Json::text).map_or(0, str::len)
+    }
+
     fn peek(&self, key: &str) -> Option<&'a Json> {
         self.entries.iter().find(|(name, _)| name == key).map(|(_, json)| json)
     }

@@ -336,6 +336,29 @@ fn addresses_are_http_or_https_with_a_host() {
 }
 
 #[test]
+fn headers_and_addresses_have_bounds() {
+    let headers = |count: usize, value: &str| {
+        let all: Vec<String> = (0..count).map(|at| format!("\"a{at}\":\"{value}\"")).collect();
+        format!("{{\"headers\":{{{}}}}}", all.join(","))
+    };
+    accepted(&headers(100, ""));
+    refused(&headers(101, ""), &["headers must have at most 100 entries, got 101 entries"]);
+    refused(
+        &headers(2, &"x".repeat(8_192)),
+        &["headers must have at most 16384 bytes over all names and values, got 16388 bytes"],
+    );
+    let url = |bytes: usize| format!("https://a.com/{}", "x".repeat(bytes - 14));
+    accepted(&format!("{{\"url\":{:?},\"webhook\":{{\"url\":{:?}}}}}", url(16_384), url(16_384)));
+    refused(
+        &format!("{{\"url\":{:?},\"webhook\":{{\"url\":{:?}}}}}", url(16_385), url(16_386)),
+        &[
+            "url must have at most 16384 bytes, got 16385 bytes",
+            "webhook.url must have at most 16384 bytes, got 16386 bytes",
+        ],
+    );
+}
+
+#[test]
 fn fetch_headers_are_checked_and_their_values_never_shown() {
     accepted(r#"{"headers":{}}"#);
     accepted(r#"{"headers":{"Authorization":"Bearer x","X-A":""}}"#);

@@ -5,7 +5,7 @@ use std::{
     net::{Ipv4Addr, Ipv6Addr},
 };
 
-use super::{Secret, json::Json, show::quoted};
+use super::{Secret, json::Json, read::Fields, show::quoted};
 
 /// The address of an image or a webhook. Any text can be put in; whether it is an address is asked when the request
 /// is validated. Prints without user, password, query and fragment, which may be secrets.
@@ -40,12 +40,13 @@ impl Url {
     }
 
     /// The text with user, password, query and fragment as `***`. Of a text that is no web address everything before
-    /// its last `@` is hidden.
+    /// its last `@` is hidden. One that is escaped counts, too.
     pub fn redacted(&self) -> String {
         let text = self.expose();
         let (scheme, rest) = text.split_once("://").map_or((None, text), |(scheme, rest)| (Some(scheme), rest));
         let may_hold_user = if Parts::of(text).is_some() { split_authority(rest).0.len() } else { rest.len() };
-        let hidden = rest[..may_hold_user].rfind('@').map_or(0, |at| at + 1);
+        let behind = |mark: &str| rest[..may_hold_user].rfind(mark).map_or(0, |at| at + mark.len());
+        let hidden = behind("@").max(behind("%40"));
         let shown = &rest[hidden..];
         let end = shown.find(['?', '#']);
         [
@@ -56,6 +57,17 @@ impl Url {
             if end.is_some() { "***" } else { "" },
         ]
         .concat()
+    }
+}
+
+/// Bytes of an address at most. Servers take some 8,000.
+const MOST_BYTES: usize = 16 << 10;
+
+/// Notes that `url` is longer than any address may be.
+pub(super) fn refuse_long(fields: &mut Fields<'_>) {
+    let bytes = fields.text_bytes("url");
+    if bytes > MOST_BYTES {
+        fields.refuse("url", Some(format!("{bytes} bytes")), format!("must have at most {MOST_BYTES} bytes"));
     }
 }
 
@@ -253,6 +265,14 @@ mod tests {
             "https://a/[1].jpg",
         ] {
             assert!(is_web_address(text) && !is_strict_web_address(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn who_asks_is_hidden_where_the_mark_behind_is_escaped_too() {
+        for text in ["http://u:sekret%40h/x", "u:sekret%40h", "http://u:sekret@h/x%40y"] {
+            let shown = Url::from(text).redacted();
+            assert!(!shown.contains("sekret") && shown.contains("***@h"), "{text}: {shown}");
         }
     }
 

@@ -4,7 +4,7 @@ use super::{
     Url,
     json::{Entries, Json},
     read::{Fields, Object},
-    url::is_strict_web_address,
+    url::{is_strict_web_address, refuse_long},
 };
 
 /// Who is told of the result, and when.
@@ -34,6 +34,7 @@ impl Webhook {
 impl Object for Webhook {
     fn read(fields: &mut Fields<'_>) -> Self {
         let url = fields.text("url", "must be an http or https URL as of RFC 3986", is_strict_web_address);
+        refuse_long(fields);
         fields.require("url", "is required");
         Self { url: url.unwrap_or_default().into(), delay: fields.integer("delay", 0..=86_400).unwrap_or_default() }
     }

@@ -84,6 +84,18 @@ impl Admin<'_> {
         found(self.0.ports.ledger.set_disabled(account, disabled).await?, account)
     }
 
+    /// Asks whether the service has the keys that an account's secrets are sealed with, before it takes up work that cannot be
+    /// done without them.
+    ///
+    /// # Errors
+    /// As of [`account`](Self::account), and passing if its webhook secret does not open.
+    pub async fn check_keys(&self, account: AccountId) -> Result<()> {
+        let sealed = self.0.ports.ledger.secrets(account).await?.ok_or_else(|| unknown(account))?;
+        let opened = self.0.keyring.open(&sealed.current, &webhook_place(account));
+        let wrong = "the secrets of the accounts are sealed with other keys than those of this service";
+        opened.map(drop).map_err(|error| Failure::passing(wrong).because(error))
+    }
+
     /// Gives an account another plan and quota, from the present month on.
     ///
     /// # Errors

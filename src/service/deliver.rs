@@ -33,7 +33,7 @@ const LEASE: Duration = Duration::from_secs(30);
 #[derive(Debug, Default)]
 pub(super) struct Breaker(Mutex<BTreeMap<Receiver, Silence>>);
 
-/// An account and a lane: at a host that many share, one's address says nothing of another's.
+/// An account and an address of its without the query, hashed: at a host that many share, one address says nothing of another.
 type Receiver = (AccountId, u64);
 
 #[derive(Debug, Clone, Copy)]
@@ -115,9 +115,24 @@ impl Inner {
     }
 
     async fn deliver(&self, lease: HookLease) {
-        let (outcome, note) = match self.breaker.rests((lease.account, lease.lane), self.now()) {
-            Some(until) => (HookOutcome::HandedBack { at: until }, String::new()),
-            None => self.attempt(&lease).await,
+        let (outcome, note) = match self.prepare(&lease).await {
+            Ok((url, headers)) => {
+                let address = url.expose().split(['?', '#']).next().unwrap_or_default();
+                let receiver = (lease.account, self.keyring.lane(address));
+                match self.breaker.rests(receiver, self.now()) {
+                    Some(until) => (HookOutcome::HandedBack { at: until }, String::new()),
+                    None => self.attempt(&lease, receiver, &url, &headers).await,
+                }
+            }
+            Err(failure) => {
+                tracing::error!(error = &failure as &dyn std::error::Error, "a notification could not be signed");
+                let waits = failure.may_pass && self.now().since(accepted(&lease)) < 2 * self.settings.record_life;
+                let outcome = match waits {
+                    true => HookOutcome::HandedBack { at: self.now() + self.settings.lease },
+                    false => HookOutcome::Failed { again: None },
+                };
+                (outcome, "not sent: it could not be signed".to_owned())
+            }
         };
         tracing::info!(note, delivered = outcome == HookOutcome::Delivered, "notified");
         let settled = self.ports.ledger.settle_hook(lease.job, lease.fence, outcome, &note, self.now()).await;
@@ -127,24 +142,21 @@ impl Inner {
         }
     }
 
-    async fn attempt(&self, lease: &HookLease) -> (HookOutcome, String) {
-        let prepared = match self.prepare(lease).await {
-            Ok(prepared) => prepared,
-            Err(failure) => {
-                tracing::error!(error = &failure as &dyn std::error::Error, "a notification could not be signed");
-                let again = failure.may_pass.then(|| self.now() + self.settings.lease);
-                return (HookOutcome::Failed { again }, "not sent: it could not be signed".to_owned());
-            }
-        };
-        let (url, headers) = prepared;
-        let answer = self.ports.notifier.notify(Notification { url: &url, body: &lease.body, headers: &headers }).await;
+    async fn attempt(
+        &self,
+        lease: &HookLease,
+        receiver: Receiver,
+        url: &Url,
+        headers: &[(&'static str, String)],
+    ) -> (HookOutcome, String) {
+        let answer = self.ports.notifier.notify(Notification { url, body: &lease.body, headers }).await;
         let note = match &answer {
             Ok(answer) => answer.status.to_string(),
             Err(failure) => failure.message.clone(),
         };
         match &answer {
-            Ok(_) => self.breaker.answered((lease.account, lease.lane)),
-            Err(_) => self.breaker.silent((lease.account, lease.lane), self.now()),
+            Ok(_) => self.breaker.answered(receiver),
+            Err(_) => self.breaker.silent(receiver, self.now()),
         }
         let outcome = match after(lease.failures, &answer, u64::from_be_bytes(random())) {
             Next::Delivered => HookOutcome::Delivered,
@@ -190,10 +202,17 @@ impl Inner {
 
     fn open_text(&self, sealed: &[u8], place: &str) -> Result<Secret, Failure> {
         let opened = self.keyring.open(sealed, place);
-        let opened = opened.map_err(|error| Failure::lasting("a sealed value does not open").because(error))?;
+        // Another ring may have its key.
+        let opened = opened.map_err(|error| Failure::passing("a sealed value does not open").because(error))?;
         let text = std::str::from_utf8(&opened);
         text.map(Secret::from).map_err(|_| Failure::lasting("a sealed value is no text"))
     }
+}
+
+/// When the job came, as its id tells.
+fn accepted(lease: &HookLease) -> Timestamp {
+    let (seconds, nanos) = lease.job.0.get_timestamp().map_or((0, 0), |time| time.to_unix());
+    Timestamp::from_millis(seconds * 1000 + u64::from(nanos / 1_000_000))
 }
 
 #[cfg(test)]
@@ -216,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_third_silence_in_a_row_gives_a_lane_half_a_minute_of_rest() {
+    fn the_third_silence_in_a_row_gives_a_receiver_half_a_minute_of_rest() {
         assert_eq!(silent(2).rests(at(7), NOW), None);
         let breaker = silent(3);
         assert_eq!(breaker.rests(at(7), NOW), Some(NOW + 30 * SECOND));
@@ -236,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_that_are_remembered_are_bounded_and_counted_on() {
+    fn receivers_that_are_remembered_are_bounded_and_counted_on() {
         let breaker = silent(2);
         (0..Breaker::RECEIVERS as u64 + 10).for_each(|lane| breaker.silent(at(1000 + lane), NOW));
         breaker.silent(at(7), NOW);

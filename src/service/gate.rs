@@ -21,8 +21,8 @@ use crate::{
     request::Secret,
 };
 
-/// Counts requests of each key. The ledger grants permits in blocks, which are spent here in memory; a crash loses no
-/// more than the unspent rest of a block, and never is more granted than allowed.
+/// Counts requests of each key. The ledger grants permits in blocks, which are spent here in memory; an end of
+/// the process loses no more than the unspent rest of a block, and never is more granted than allowed.
 #[derive(Debug)]
 pub(super) struct Gate {
     limit: u64,

@@ -9,8 +9,8 @@ use crate::port::{self, ledger::Load};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Health {
-    /// Whether requests are taken and done: the ledger answers, no loop of the service has just ended in a panic of a port,
-    /// and the service is not shutting down.
+    /// Whether the service is up: the ledger can be read, no loop of the service has just ended in a panic of a port, and the
+    /// service is not shutting down. Nothing is written to find out: where a disk is full, requests are refused one by one.
     pub ready: bool,
     /// Jobs that wait.
     pub waiting: u64,

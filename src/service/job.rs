@@ -109,10 +109,13 @@ impl Inner {
     }
 
     async fn result_of(&self, lease: &JobLease) -> Result<Outcome, Trouble> {
-        let opened = self.keyring.open(&lease.sealed, &place(lease.account, &lease.id.to_string()));
-        let stored = opened.ok().and_then(|bytes| serde_json::from_slice::<Stored>(&bytes).ok());
-        let Some(Stored { name, request }) = stored else {
+        let opened = self.keyring.open(&lease.sealed, &place(lease.account, &lease.id.to_string())).map_err(|_| {
+            // Another ring may have its key: nothing is given up that somebody can still put right.
             tracing::error!("the stored request does not open with the keys of this service");
+            Trouble::Own
+        })?;
+        let Ok(Stored { name, request }) = serde_json::from_slice::<Stored>(&opened) else {
+            tracing::error!("the stored request cannot be read");
             return Err(Trouble::Failed(Problem::internal()));
         };
         let source = self.source(lease, name, &request).await?;
@@ -197,14 +200,15 @@ impl Inner {
     /// A connector of the account, opened.
     pub(super) async fn connector(&self, account: AccountId, id: &str) -> Result<Option<Credentials>, Failure> {
         let Some(sealed) = self.ports.ledger.connector(account, id).await? else { return Ok(None) };
-        let opened = self.keyring.open(&sealed, &connector_place(account, id)).ok();
-        let stored = opened.and_then(|bytes| serde_json::from_slice::<StoredCredentials>(&bytes).ok());
+        let unopened =
+            |error| Failure::passing("a connector does not open with the keys of this service").because(error);
+        let opened = self.keyring.open(&sealed, &connector_place(account, id)).map_err(unopened)?;
+        let stored = serde_json::from_slice::<StoredCredentials>(&opened).ok();
         let known = stored.and_then(|StoredCredentials { provider, key, secret }| {
             let provider = Provider::ALL.iter().find(|known| known.as_str() == provider)?;
             Some(Credentials { provider: *provider, key, secret })
         });
-        let unopened = || Failure::lasting("a connector does not open with the keys of this service");
-        known.map(Some).ok_or_else(unopened)
+        known.map(Some).ok_or_else(|| Failure::lasting("a connector cannot be read"))
     }
 }
 

@@ -70,6 +70,7 @@ mod admin;
 mod compute;
 mod deliver;
 mod direct;
+mod disposition;
 mod door;
 mod gate;
 mod health;

@@ -12,7 +12,7 @@ use std::{
 use futures_core::Stream;
 use multer::{Field, Multipart};
 
-use super::{Incoming, Inner, response::Problem, shares::Shares, submit::Uploaded};
+use super::{Incoming, Inner, disposition::Disposition, response::Problem, shares::Shares, submit::Uploaded};
 use crate::{
     error::Violation,
     port::{
@@ -58,8 +58,11 @@ impl Inner {
             let Some(part) = parts.next_field().await.map_err(broken)? else { break };
             // Whoever reads a part counts its bytes.
             room.store(u64::MAX, Ordering::Relaxed);
-            match part.name() {
-                Some("file") if file.is_none() => file = Some(self.receive(id, part).await?),
+            let disposition = part.headers().get("content-disposition");
+            let Disposition { name, file_name } =
+                disposition.map_or_else(Disposition::default, |disposition| Disposition::parse(disposition.as_bytes()));
+            match name.as_deref() {
+                Some("file") if file.is_none() => file = Some(self.receive(id, part, file_name).await?),
                 Some("data") if data.is_none() => data = Some(self.read_data(part).await?),
                 Some(name @ ("file" | "data")) => return Err(Problem::new(422, format!("{name} is given twice"))),
                 name => {
@@ -82,9 +85,9 @@ impl Inner {
         &self,
         id: JobId,
         mut part: Field<'_>,
+        name: Option<String>,
     ) -> Result<(Box<dyn crate::port::BlobWriter>, Uploaded), Problem> {
         let allowed = self.engine.limits().source_bytes;
-        let name = part.file_name().map(str::to_owned);
         let mut writer = self.ports.blobs.create(BlobKey::Source(id)).await?;
         let mut bytes = 0_u64;
         while let Some(chunk) = part.chunk().await.map_err(broken)? {

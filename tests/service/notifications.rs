@@ -273,3 +273,35 @@ async fn receivers_that_hang_do_not_keep_others_waiting() {
     }
     finish(running).await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_is_sealed_with_other_keys_waits_for_them() {
+    let host = Host::new().await;
+    let id = submit(&host, 0, &picture()).await;
+    let wrong = |host: Host| host.again(|_| {}, Keyring::new([5; 32], [2; 32]));
+    let right = |host: Host| host.again(|_| {}, Keyring::new([1; 32], [2; 32]));
+    // The job, and then its notification.
+    let host = wrong(host);
+    assert!(host.service.admin().check_keys(host.account).await.is_err());
+    let running = host.service.start();
+    told(&host, 0).await;
+    assert_eq!(host.result(&id).await.status, 202);
+    finish(running).await;
+    host.clock.advance(Duration::from_secs(60));
+    let host = right(host);
+    assert!(host.service.admin().check_keys(host.account).await.is_ok());
+    host.notifier.answer(&HOOK.into(), [Some(Answer { status: 500, retry_after: None })]);
+    let running = host.service.start();
+    told(&host, 1).await;
+    finish(running).await;
+    host.clock.advance(Duration::from_secs(60));
+    let host = wrong(host);
+    let running = host.service.start();
+    told(&host, 1).await;
+    finish(running).await;
+    host.clock.advance(Duration::from_secs(60));
+    let host = right(host);
+    let running = host.service.start();
+    told(&host, 2).await;
+    finish(running).await;
+}

@@ -64,6 +64,10 @@ impl Http {
             headers.insert(AUTHORIZATION, sensitive(authorization)?);
         }
         headers.extend(given.clone());
+        // Whatever name the client gives, ours stands behind it.
+        if let Some(first) = given.get(USER_AGENT) {
+            headers.insert(USER_AGENT, header_value([first.as_bytes(), b" ", self.agent.as_bytes()].concat())?);
+        }
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         Ok(headers)
     }
@@ -76,10 +80,13 @@ pub(super) fn about(subject: &str, failure: Failure) -> Failure {
 
 /// As a value that no `Debug` prints.
 pub(in crate::adapter) fn sensitive(secret: &Secret) -> Result<HeaderValue> {
-    let value = HeaderValue::from_bytes(secret.expose().as_bytes());
-    let mut value = value.map_err(|error| Failure::lasting("a header's value is none").because(error))?;
+    let mut value = header_value(secret.expose().as_bytes().to_vec())?;
     value.set_sensitive(true);
     Ok(value)
+}
+
+fn header_value(value: Vec<u8>) -> Result<HeaderValue> {
+    HeaderValue::try_from(value).map_err(|error| Failure::lasting("a header's value is none").because(error))
 }
 
 fn headers(given: &BTreeMap<String, Secret>) -> Result<HeaderMap> {
@@ -87,7 +94,8 @@ fn headers(given: &BTreeMap<String, Secret>) -> Result<HeaderMap> {
     for (name, value) in given {
         let known = HeaderName::try_from(name);
         let name = known.map_err(|error| Failure::lasting(format!("{name:?} names no header")).because(error))?;
-        headers.insert(name, sensitive(value)?);
+        let value = sensitive(value)?;
+        headers.try_insert(name, value).map_err(|error| Failure::lasting("too many headers").because(error))?;
     }
     Ok(headers)
 }

@@ -72,12 +72,14 @@ async fn an_image_comes_with_its_name_and_is_asked_for_in_the_services_name() {
 async fn headers_are_added_and_no_compression_is_ever_asked_for() {
     let web = Web::new().site("a.com", "1.1.1.1:8080", Site::ok("x"));
     let http = web.http();
-    let headers = [("X-Key", "k\u{e4}y"), ("Authorization", "Bearer t"), ("Accept-Encoding", "gzip")];
+    let headers =
+        [("X-Key", "k\u{e4}y"), ("Authorization", "Bearer t"), ("Accept-Encoding", "gzip"), ("User-Agent", "Client/2")];
     let headers = headers.map(|(name, value)| (name.to_owned(), value.into())).into();
     let url = "http://user:pass@a.com:8080".into();
     http.fetch(Fetch { url: &url, headers: &headers, max_bytes: 1 }).await.unwrap();
     let asked = web.asked().concat();
-    for line in ["x-key: k\u{e4}y", "authorization: Bearer t", "accept-encoding: identity", "host: a.com:8080"] {
+    let agent = "user-agent: Client/2 Lapidary/1.0";
+    for line in ["x-key: k\u{e4}y", "authorization: Bearer t", "accept-encoding: identity", "host: a.com:8080", agent] {
         assert_eq!(asked.matches(&format!("\r\n{line}\r\n")).count(), 1, "{line}: {asked}");
     }
     assert!(!asked.contains("gzip") && !asked.contains("Basic"), "{asked}");
