@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File, OpenOptions},
-    io::{self, ErrorKind, Write},
+    io::{self, Write},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -38,6 +38,13 @@ impl Data {
         Ok(data)
     }
 
+    /// Waits until no other server makes the files of a first start in this folder, and keeps others out until dropped.
+    pub(crate) fn alone(&self) -> Result<File> {
+        let path = self.path("lock");
+        let lock = private(OpenOptions::new().create(true), &path).and_then(|file| file.lock().map(|()| file));
+        lock.with_context(|| format!("{} cannot be locked", path.display()))
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
@@ -60,15 +67,10 @@ impl Data {
     /// others are made for a ledger that is there already.
     fn keyring(&self) -> Result<Keyring> {
         let path = self.path("secrets");
-        if !is_there(&self.path(LEDGER)) {
+        if !is_there(&self.path(LEDGER)) && !is_there(&path) {
             let mut fresh = [0; 64];
             getrandom::fill(&mut fresh)?;
-            let file = private(OpenOptions::new().create_new(true), &path);
-            match file.and_then(|file| write(file, hex(&fresh).as_bytes())) {
-                // Of two servers that start at once, both take those of one.
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                made => made?,
-            }
+            write_private(&path, hex(&fresh).as_bytes())?;
         }
         let needed = || format!("{} cannot be read: nothing in {LEDGER} opens without its keys", path.display());
         let text = fs::read_to_string(&path).with_context(needed)?;
@@ -87,11 +89,13 @@ pub(crate) struct World {
     pub(crate) notifier: Arc<dyn Notifier>,
 }
 
-/// Writes a file that only its owner can read, whole or not at all.
+/// Writes a file that only its owner can read, whole or not at all, for who is [alone](Data::alone).
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<()> {
     let unfinished = path.with_extension("new");
-    write(private(OpenOptions::new().create(true).truncate(true), &unfinished)?, bytes)?;
-    Ok(fs::rename(unfinished, path)?)
+    let written = private(OpenOptions::new().create(true).truncate(true), &unfinished)
+        .and_then(|file| write(file, bytes))
+        .and_then(|()| fs::rename(&unfinished, path));
+    written.with_context(|| format!("{} cannot be written", path.display()))
 }
 
 /// Whether there is anything of this name, be it a link that leads nowhere.

@@ -26,6 +26,7 @@ use tokio::{
     sync::{Semaphore, mpsc},
     time::timeout,
 };
+use tokio_io_timeout::TimeoutStream;
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
@@ -35,6 +36,8 @@ const CONNECTIONS: usize = 10_000;
 const TLS_HANDSHAKE: u8 = 0x16;
 /// For the first byte, the handshake, and the head of a request, each.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// For a step of writing an answer.
+const WRITE_PATIENCE: Duration = Duration::from_secs(30);
 /// What is read of a body after its answer, so that the client gets to read that.
 const DRAIN_BYTES: usize = 64 << 20;
 const DRAIN_TIME: Duration = Duration::from_secs(10);
@@ -99,6 +102,10 @@ async fn connection(stream: TcpStream, address: SocketAddr, tls: TlsAcceptor, ro
     let _ = stream.set_nodelay(true);
     let mut first = [0];
     let Ok(Ok(1)) = timeout(PATIENCE, stream.peek(&mut first)).await else { return };
+    // Who does not read an answer is let go.
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(WRITE_PATIENCE));
+    let stream = Box::pin(stream);
     if first[0] != TLS_HANDSHAKE {
         requests(stream, Peer { address, encrypted: false }, routes, watcher).await;
     } else if let Ok(Ok(stream)) = timeout(PATIENCE, tls.accept(stream)).await {
@@ -164,9 +171,10 @@ async fn health(State(front): State<Front>) -> Response {
     into_axum(front.service.health_answer().await)
 }
 
-/// For who is on this machine; others find nothing here.
+/// For who is on this machine; others find nothing here, nor does a proxy, which asks for others.
 async fn metrics(State(front): State<Front>, ConnectInfo(peer): ConnectInfo<Peer>, request: Request) -> Response {
-    if peer.address.ip().is_loopback() && !request.headers().contains_key("x-forwarded-for") {
+    let is_proxy = |name: &HeaderName| name.as_str().starts_with("x-forwarded-") || name == header::FORWARDED;
+    if peer.address.ip().is_loopback() && !request.headers().keys().any(is_proxy) {
         ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], front.metrics.render()).into_response()
     } else {
         answer(State(front), ConnectInfo(peer), request).await

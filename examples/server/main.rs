@@ -57,7 +57,9 @@ fn run() -> Result<()> {
             // An account may be opened before the server's first start.
             let is_first = words.starts_with(&["account".into(), "create".into()]);
             let data = if is_first { Data::open(&options.data) } else { Data::existing(&options.data) }?;
+            let alone = data.alone()?;
             let service = data.service(Engine::new(), settings, world)?;
+            drop(alone);
             runtime.block_on(commands::administer(service.admin(), &words, &options))?;
         }
     }
@@ -88,6 +90,7 @@ async fn serve(options: &Options) -> Result<()> {
         TcpListener::bind(options.listen).await.with_context(|| format!("cannot listen at {}", options.listen))?;
     let address = listener.local_addr()?;
     let public_url = options.public_url.clone().unwrap_or_else(|| format!("https://{address}"));
+    let alone = data.alone()?;
     let (certificate, key) = tls::files(options.certificate.as_ref(), &data)?;
     let acceptor = tls::acceptor(&certificate, &key)?;
     let mut limits = Limits::default();
@@ -95,6 +98,7 @@ async fn serve(options: &Options) -> Result<()> {
     let engine = Engine::new().with_limits(limits).with_fonts(fonts::read(&options.fonts)?);
     let service = data.service(engine, settings(options, public_url.clone()), world(options, Some(&public_url))?)?;
     let first_key = first_account(&service, &data, options).await?;
+    drop(alone);
     let certificate = fs::canonicalize(certificate)?;
     if options.allow_private {
         eprintln!(
@@ -112,16 +116,33 @@ async fn serve(options: &Options) -> Result<()> {
     http::serve(listener, acceptor, front, running, GRACE, stopped()).await
 }
 
-/// Makes the first account, whose key stays in a file for its operator, until it is deleted there.
+/// Makes the first account, whose key stays in a file for its operator, until it is deleted there. A start that was broken off
+/// before that file was written is gone through again.
 async fn first_account(service: &Service, data: &Data, options: &Options) -> Result<Option<String>> {
-    let path = data.path("first-key");
+    let (path, begun) = (data.path("first-key"), data.path("first-start"));
     let admin = service.admin();
-    if admin.accounts("", 1).await?.is_empty() {
+    let first = admin.accounts("", 1).await?.into_iter().next().map(|account| account.id);
+    if let Some(account) = first {
+        let elsewhere =
+            || format!("{} is not the file that this ledger was begun with", data.path("secrets").display());
+        admin.check_keys(account).await.with_context(elsewhere)?;
+    }
+    if first.is_none() || data::is_there(&begun) {
+        write_private(&begun, b"")?;
         let (plan, credits) = options.subscription();
-        let opened = admin.open_account("default", plan, credits).await?;
-        let key = admin.new_key(opened.account).await?;
-        write_private(&path, key.expose().as_bytes())?;
-        write_private(&data.path("first-webhook-secret"), opened.webhook_secret.expose().as_bytes())?;
+        let (account, webhook_secret) = match first {
+            Some(account) => (account, admin.rotate_webhook_secret(account, Duration::ZERO).await?),
+            None => {
+                let opened = admin.open_account("default", plan, credits).await?;
+                (opened.account, opened.webhook_secret)
+            }
+        };
+        for made in admin.keys(account).await? {
+            admin.revoke_key_by_id(account, &made.mac.id()).await?;
+        }
+        write_private(&data.path("first-webhook-secret"), webhook_secret.expose().as_bytes())?;
+        write_private(&path, admin.new_key(account).await?.expose().as_bytes())?;
+        fs::remove_file(&begun)?;
     }
     Ok(fs::read_to_string(path).ok())
 }
