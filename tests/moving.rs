@@ -372,6 +372,40 @@ fn a_picture_becomes_a_gif_and_an_animation_a_picture() {
 }
 
 #[test]
+fn what_a_gif_cannot_hold_does_not_keep_it_from_being_small() {
+    // A disc with a soft edge, as after a resize, on nothing.
+    let soft = |frame: u32| {
+        RgbaImage::from_fn(48, 48, move |x, y| {
+            let away = f64::from((x as i32 - 18 - frame as i32).pow(2) + (y as i32 - 24).pow(2)).sqrt();
+            let grain = (x * 37 + y * 57 + x * y * 11) % 23;
+            image::Rgba([
+                200 - grain as u8,
+                90 + (grain * 2) as u8,
+                60,
+                (255.0 - (away - 12.0) * 40.0).clamp(0.0, 255.0) as u8,
+            ])
+        })
+    };
+    let mut source = Vec::new();
+    let mut encoder = image::codecs::gif::GifEncoder::new(&mut source);
+    let hard = |frame: u32| {
+        let mut picture = soft(frame);
+        picture.pixels_mut().for_each(|pixel| pixel[3] = if pixel[3] < 128 { 0 } else { 255 });
+        image::Frame::from_parts(picture, 0, 0, image::Delay::from_numer_denom_ms(100, 1))
+    };
+    encoder.encode_frames((0..6).map(hard)).unwrap();
+    drop(encoder);
+    let made = |preset: &str| {
+        let json = format!("{{\"optimize\":{{\"compression\":\"{preset}\"}},\"resize\":{{\"width\":40}}}}");
+        process(&source, &json)
+    };
+    let (lossless, medium) = (made("lossless"), made("medium"));
+    assert!(medium.bytes.len() * 4 < lossless.bytes.len() * 3, "{} {}", medium.bytes.len(), lossless.bytes.len());
+    assert!(medium.output.score.unwrap() >= 80.0, "{:?}", medium.output);
+    assert_eq!(medium.output.warnings.unwrap(), ["GIF has no half transparency, and there was some"]);
+}
+
+#[test]
 fn large_screens_and_many_frames_are_refused_by_their_numbers() {
     let screen = Gif::new(65_535, 65_535).frame([0, 0, 1, 1], (0, 0, None), |_, _| 1).end();
     let text = attempt(&screen, LOSSLESS).unwrap_err().to_string();

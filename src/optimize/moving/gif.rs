@@ -6,7 +6,7 @@ use super::{
     Moving, Scores, Viewed,
     care::Care,
     clip::Clip,
-    quantised::{Palettes, Quantised, shared},
+    quantised::{Bilevel, Palettes, Quantised, shared},
     viewed::{LEAST_FRAME, compare},
 };
 use crate::{
@@ -98,6 +98,14 @@ fn anew(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>) -> Result<Opti
     let as_stored = task.stored.is_some();
     let (shared, translucent) = if as_stored { (None, false) } else { shared(frames, run)? };
     let writer = Writer { task, run, shared, translucent };
+    // What a GIF cannot hold is told of, and kept out of the score, which no setting could mend.
+    let mut bilevel;
+    let frames: &mut dyn Frames = if translucent {
+        bilevel = Bilevel(frames);
+        &mut bilevel
+    } else {
+        frames
+    };
     match task.goal {
         Goal::Lossless | Goal::Quality(100) => writer.finished(frames, 0.0),
         Goal::Quality(quality) => writer.finished(frames, loss(f64::from(quality) * FINEST / 100.0)),
@@ -144,7 +152,7 @@ impl Writer<'_> {
         let found = self.found(frames, target)?;
         let (file, score) = found.file;
         match found.score >= target {
-            true => Ok(Optimised { bytes: self.squeezed(file)?, score, warnings: Vec::new() }),
+            true => Ok(Optimised { bytes: self.squeezed(file)?, score, warnings: self.hardened() }),
             false => {
                 let warnings = self.missing().into_iter().chain(shortfall(score, self.task.goal)).collect();
                 Ok(Optimised { bytes: file, score, warnings })
@@ -273,15 +281,20 @@ impl Writer<'_> {
         let bytes = if loss > 0.0 { self.squeezed(bytes)? } else { bytes };
         let exact = loss <= 0.0 && self.task.stored.is_some();
         let score = if exact { 100.0 } else { Scores::of(&self.scores(frames, &bytes)?).mean };
-        let warnings = if loss <= 0.0 { self.missing() } else { Vec::new() };
+        let warnings = if loss <= 0.0 { self.missing() } else { self.hardened() };
         Ok(Optimised { bytes, score, warnings })
     }
 
     /// What to say of a file that should show the frames without loss.
     fn missing(&self) -> Vec<String> {
-        let many = self.shared.as_ref().map(|_| "a GIF frame holds 256 colours, and there were more");
+        let many = self.shared.as_ref().map(|_| "a GIF frame holds 256 colours, and there were more".to_owned());
+        many.into_iter().chain(self.hardened()).collect()
+    }
+
+    /// What to say of every file, as no score tells of it.
+    fn hardened(&self) -> Vec<String> {
         let half = self.translucent.then_some("GIF has no half transparency, and there was some");
-        many.into_iter().chain(half).map(str::to_owned).collect()
+        half.into_iter().map(str::to_owned).collect()
     }
 
     /// The same frames in fewer bytes, if there are some: where much is flat, phrases found without a thought of errors serve

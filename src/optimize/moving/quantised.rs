@@ -146,6 +146,28 @@ impl Frames for Quantised<'_> {
     }
 }
 
+/// Frames as a GIF may hold them: with pixels that are opaque or transparent.
+pub(super) struct Bilevel<'a>(pub(super) &'a mut dyn Frames);
+
+impl Frames for Bilevel<'_> {
+    fn layout(&self) -> Layout {
+        Layout { channels: Channels::Rgba, depth: Depth::Eight, ..self.0.layout() }
+    }
+
+    fn plays(&self) -> Plays {
+        self.0.plays()
+    }
+
+    fn next(&mut self, run: Run<'_>) -> Result<Option<Frame<'_>>> {
+        let Some(Frame { picture, delay }) = self.0.next(run)? else { return Ok(None) };
+        Ok(Some(Frame { picture: bilevel(&picture)?.into(), delay }))
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        self.0.restart()
+    }
+}
+
 /// With pixels that are opaque or transparent.
 fn bilevel(picture: &Picture) -> Result<Picture> {
     let picture = picture.clone().into_eight().into_channels(Channels::Rgba);
