@@ -1,7 +1,7 @@
-//! Gradients of small pictures, buttons and icons, where too few colours show as bands before any score tells: they leave the
-//! metric few scales to see them at.
+//! Gradients, where too few colours show as bands before any score tells: those of small pictures, buttons and icons, which leave
+//! the metric few scales to see them at, and smooth ones of any picture.
 
-use super::histogram::colour;
+use super::{contour::Contours, histogram::colour};
 use crate::{control::Run, error::Result, picture::Picture};
 
 /// Codes from one pixel to the next but one, in any channel: steeper gradients hide their bands.
@@ -20,13 +20,14 @@ const SMALL: usize = 1 << 16;
 /// Where a picture has gradients.
 pub(crate) struct Gradients<'a> {
     picture: &'a Picture,
-    /// Indices of pixels, none of them at an edge.
+    /// Indices of pixels of a small picture, none of them at an edge.
     places: Vec<u32>,
+    contours: Contours,
 }
 
 impl<'a> Gradients<'a> {
-    /// Those of an 8-bit picture; none of a large one.
-    pub(crate) fn of(picture: &'a Picture, run: Run<'_>) -> Result<Self> {
+    /// Those of an 8-bit picture that is to score `target`.
+    pub(crate) fn of(picture: &'a Picture, target: f64, run: Run<'_>) -> Result<Self> {
         let (width, height) = (picture.width() as usize, picture.height() as usize);
         let mut places = Vec::new();
         let rows = if width * height > SMALL { 0..0 } else { 1..height.saturating_sub(1) };
@@ -35,11 +36,11 @@ impl<'a> Gradients<'a> {
             let row = y * width + 1..(y + 1) * width - 1;
             places.extend(row.filter(|&at| lies_in_gradient(picture, at, width)).map(|at| at as u32));
         }
-        Ok(Self { picture, places })
+        Ok(Self { picture, places, contours: Contours::of(picture, target, run)? })
     }
 
     /// What the bands of `drawn`, of the same size, take from its score.
-    pub(crate) fn cost(&self, drawn: &Picture) -> f64 {
+    pub(crate) fn cost(&self, drawn: &Picture, run: Run<'_>) -> Result<f64> {
         let (width, height) = (self.picture.width() as usize, self.picture.height() as usize);
         let is_banded = |&&at: &&u32| {
             let mut wrong = [0i32; 4];
@@ -53,7 +54,8 @@ impl<'a> Gradients<'a> {
             wrong.iter().any(|wrong| wrong.abs() > 9 * SEEN)
         };
         let banded = self.places.iter().filter(is_banded).count();
-        COST * (banded as f64 / (width * height) as f64 - FEW).max(0.0)
+        let bands = COST * (banded as f64 / (width * height) as f64 - FEW).max(0.0);
+        Ok(bands.max(self.contours.cost(drawn, run)?))
     }
 }
 
@@ -76,7 +78,7 @@ fn lies_in_gradient(picture: &Picture, at: usize, width: usize) -> bool {
 }
 
 /// Red, green and blue as far as they are seen, and alpha.
-fn shown(picture: &Picture, at: usize) -> [i32; 4] {
+pub(super) fn shown(picture: &Picture, at: usize) -> [i32; 4] {
     let channels = picture.channels();
     let count = channels.count();
     let Some(pixel) = picture.eight().and_then(|samples| samples.get(at * count..(at + 1) * count)) else {
@@ -105,7 +107,7 @@ mod tests {
 
     fn cost(meant: &Picture, drawn: &Picture) -> f64 {
         let run = Run { limits: &Limits::default(), control: &Unattended };
-        Gradients::of(meant, run).unwrap().cost(drawn)
+        Gradients::of(meant, 80.0, run).unwrap().cost(drawn, run).unwrap()
     }
 
     #[test]

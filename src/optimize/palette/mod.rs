@@ -6,6 +6,7 @@ use std::{
 };
 
 mod cluster;
+mod contour;
 mod gradient;
 mod histogram;
 mod remap;

@@ -70,15 +70,18 @@ pub(in super::super) fn search(
     let of_bands = bands.as_ref().map(|bands| Reference::of_bands(bands, run)).transpose()?;
     let (picture, sampled) = (bands.as_ref().unwrap_or(task.picture), of_bands.as_ref().unwrap_or(reference));
     let palettes = &mut Palettes::new(histogram, Missed::at(target));
-    let gradients = Gradients::of(picture, run)?;
+    let gradients = Gradients::of(picture, target, run)?;
+    let most = histogram.distinct;
     let mut trials =
-        Trials { task, most: histogram.distinct, palettes, picture, reference: sampled, gradients, target, run };
+        Trials { task, most, palettes, picture, reference: sampled, gradients, unspared: 0.0, target, run };
+    trials.look()?;
     let Some(best) = trials.best()? else { return Ok(None) };
     run.control.stage(Stage::Encode, 0.7);
     if bands.is_some() {
         trials.picture = task.picture;
         trials.reference = reference;
-        trials.gradients = Gradients::of(task.picture, run)?;
+        trials.gradients = Gradients::of(task.picture, target, run)?;
+        trials.look()?;
     }
     trials.finished(best)
 }
@@ -107,6 +110,8 @@ struct Trials<'a, 'h> {
     picture: &'a Picture,
     reference: &'a Reference,
     gradients: Gradients<'a>,
+    /// What its gradients cost in all colours that a table has: no reason to do without one.
+    unspared: f64,
     target: f64,
     run: Run<'a>,
 }
@@ -130,6 +135,20 @@ impl Trials<'_, '_> {
             }
         }
         Ok(best)
+    }
+
+    /// Looks what no palette can spare the picture.
+    fn look(&mut self) -> Result<()> {
+        self.unspared = 0.0;
+        let palette = self.palettes.of(SIZES[SIZES.len() - 1], self.run)?;
+        let mut least = f64::INFINITY;
+        for dither in DITHERS {
+            let drawn = remap(self.picture, &palette, Remap { dither, tolerance: 0.0 }, self.run)?;
+            let Score { metric, judged } = self.score(&drawn)?;
+            least = least.min(if metric < self.target { f64::INFINITY } else { metric - judged });
+        }
+        self.unspared = if least.is_finite() { least } else { 0.0 };
+        Ok(())
     }
 
     fn size(&self, at: usize) -> usize {
@@ -176,7 +195,8 @@ impl Trials<'_, '_> {
 
     fn score(&self, drawn: &Remapped) -> Result<Score> {
         let metric = self.reference.score(&drawn.picture, self.run)?;
-        Ok(Score { metric, judged: metric - self.gradients.cost(&drawn.picture) })
+        let cost = self.gradients.cost(&drawn.picture, self.run)? - self.unspared;
+        Ok(Score { metric, judged: metric - cost.max(0.0) })
     }
 
     /// Draws the whole picture as chosen on a sample of it, with more colours if the sample promised too much.

@@ -1,0 +1,137 @@
+//! Steps in what was smooth: shadows, glows and skies without noise, where few colours show as contours or grain before the
+//! metric tells.
+
+use super::gradient::shown;
+use crate::{control::Run, error::Result, picture::Picture};
+
+/// Codes from a pixel to the next, in any channel, of what is smooth, in a square of pixels that reach so far.
+const SMOOTH: u8 = 2;
+const REACH: usize = 3;
+/// Codes by which a step may be higher than it was and not be seen.
+const UNSEEN: i32 = 2;
+/// The share of a picture from which on what is smooth counts in full.
+const MUCH: f64 = 0.05;
+/// The mean square of steps above that may be seen at a score of 80, as its root, and the score that more of them cost.
+const FEW: f64 = 0.4;
+const COST: f64 = 45.0;
+
+/// Where a picture is smooth.
+pub(super) struct Contours {
+    /// For each pixel the highest step to the right and downwards, and one; 0 where it is not smooth.
+    steps: Vec<u8>,
+    smooth: u64,
+    allowed: f64,
+}
+
+impl Contours {
+    /// In a picture of 8 bits that is to score `target`.
+    pub(super) fn of(picture: &Picture, target: f64, run: Run<'_>) -> Result<Self> {
+        let width = picture.width() as usize;
+        let mut steps = Vec::with_capacity(width * picture.height() as usize);
+        each_row(picture, run, |row| steps.extend(row.iter().map(|&step| step.min(255) as u8)))?;
+        let highest = widest(&steps, width, run)?;
+        let mut smooth = 0;
+        for (step, highest) in steps.iter_mut().zip(highest) {
+            let is_smooth = (1..=SMOOTH).contains(&highest);
+            smooth += u64::from(is_smooth);
+            *step = if is_smooth { *step + 1 } else { 0 };
+        }
+        Ok(Self { steps, smooth, allowed: FEW * (100.0 - target).max(0.0) / 20.0 })
+    }
+
+    /// What steps of `drawn`, of the same size, take from its score.
+    pub(super) fn cost(&self, drawn: &Picture, run: Run<'_>) -> Result<f64> {
+        if self.smooth == 0 {
+            return Ok(0.0);
+        }
+        let (mut places, mut sum) = (self.steps.iter(), 0u64);
+        each_row(drawn, run, |row| {
+            for (&step, &meant) in row.iter().zip(places.by_ref()).filter(|(_, meant)| **meant > 0) {
+                let excess = (step - UNSEEN - i32::from(meant - 1)).max(0) as u64;
+                sum += excess * excess;
+            }
+        })?;
+        let share = (self.smooth as f64 / self.steps.len() as f64 / MUCH).min(1.0);
+        let seen = (sum as f64 / self.smooth as f64).sqrt() * share;
+        Ok(COST * (seen - self.allowed).max(0.0))
+    }
+}
+
+/// Gives `take` the steps of each row: from a pixel to the one on its right or the one below, whichever is higher.
+fn each_row(picture: &Picture, run: Run<'_>, mut take: impl FnMut(&[i32])) -> Result<()> {
+    let (width, height) = (picture.width() as usize, picture.height() as usize);
+    let read = |y: usize| (y * width..(y + 1) * width).map(|at| shown(picture, at)).collect::<Vec<_>>();
+    let apart = |a: &[i32; 4], b: &[i32; 4]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).max().unwrap_or(0);
+    let (mut row, mut steps) = (read(0), vec![0; width]);
+    for y in 0..height {
+        run.check()?;
+        let below = if y + 1 < height { read(y + 1) } else { row.clone() };
+        for (x, step) in steps.iter_mut().enumerate() {
+            let right = row.get(x + 1).unwrap_or(&row[x]);
+            *step = apart(&row[x], right).max(apart(&row[x], &below[x]));
+        }
+        take(&steps);
+        row = below;
+    }
+    Ok(())
+}
+
+/// The highest of all values within reach, in either direction.
+fn widest(values: &[u8], width: usize, run: Run<'_>) -> Result<Vec<u8>> {
+    let highest = |values: &[u8]| values.iter().copied().max().unwrap_or(0);
+    let mut across = Vec::with_capacity(values.len());
+    for row in values.chunks_exact(width) {
+        run.check()?;
+        across.extend((0..width).map(|x| highest(&row[x.saturating_sub(REACH)..(x + REACH + 1).min(width)])));
+    }
+    let height = across.len() / width;
+    let mut all = Vec::with_capacity(across.len());
+    for y in 0..height {
+        run.check()?;
+        let rows = y.saturating_sub(REACH)..(y + REACH + 1).min(height);
+        all.extend((0..width).map(|x| rows.clone().map(|y| across[y * width + x]).max().unwrap_or(0)));
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        control::Unattended,
+        limits::Limits,
+        picture::{Channels, Samples},
+    };
+
+    const SIDE: usize = 120;
+
+    fn picture(code: impl Fn(usize, usize) -> u8) -> Picture {
+        let samples = (0..SIDE * SIDE).map(|at| code(at % SIDE, at / SIDE)).collect();
+        Picture::new(SIDE as u32, SIDE as u32, Channels::Gray, Samples::Eight(samples)).unwrap()
+    }
+
+    fn cost(meant: &Picture, drawn: &Picture, target: f64) -> f64 {
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        Contours::of(meant, target, run).unwrap().cost(drawn, run).unwrap()
+    }
+
+    #[test]
+    fn steps_in_a_shadow_cost_more_the_higher_they_are_and_the_finer_the_target() {
+        let shadow = picture(|_, y| 60 + y as u8);
+        let stepped = |codes: u8| picture(move |_, y| 60 + y as u8 / codes * codes + codes / 2);
+        let costs = [1, 3, 6, 10].map(|codes| cost(&shadow, &stepped(codes), 80.0));
+        assert_eq!(costs[..2], [0.0; 2]);
+        assert!(costs[1] < costs[2] && costs[2] < costs[3], "{costs:?}");
+        assert!(cost(&shadow, &stepped(6), 90.0) > costs[2] && cost(&shadow, &stepped(6), 70.0) < costs[2]);
+        let grain = picture(|x, y| 56 + y as u8 + if (x + y) % 2 == 0 { 8 } else { 0 });
+        assert!(cost(&shadow, &grain, 80.0) > 0.0, "grain is seen, too");
+    }
+
+    #[test]
+    fn edges_noise_and_plain_areas_may_be_drawn_with_any_steps() {
+        let noise = picture(|x, y| 100 + ((x * x * 7 + x * y * 13 + y * y * 5) % 11 * 2) as u8);
+        for meant in [noise, picture(|_, _| 100), picture(|x, _| if x / 4 % 2 == 0 { 90 } else { 110 })] {
+            assert_eq!(cost(&meant, &picture(|x, y| ((x + y) % 2 * 20) as u8 + 90), 80.0), 0.0);
+        }
+    }
+}
