@@ -111,7 +111,7 @@ impl Picture {
     }
 
     /// Whether some pixel is neither opaque nor transparent.
-    #[cfg(feature = "gif")]
+    #[cfg(any(feature = "gif", all(feature = "png", feature = "webp")))]
     pub(crate) fn is_translucent(&self) -> bool {
         fn part<T: PartialEq + Copy>(samples: &[T], count: usize, ends: [T; 2]) -> bool {
             samples.iter().skip(count - 1).step_by(count).any(|alpha| !ends.contains(alpha))

@@ -45,6 +45,20 @@ fn encoded(frames: &mut dyn Frames, task: &Moving<'_>, effort: u8, run: Run<'_>)
     task.codecs.encode(frames, &EncodeOptions::Apng(ApngOptions { effort }), run)
 }
 
+/// What `with` makes of the frames in the colours of one palette for all of them, which reaches `target`, and how that scores;
+/// `None` where no palette does.
+#[cfg(feature = "webp")]
+pub(super) fn in_few_colours<T>(
+    frames: &mut dyn Frames,
+    task: &Moving<'_>,
+    target: f64,
+    run: Run<'_>,
+    with: impl FnOnce(&mut dyn Frames) -> Result<T>,
+) -> Result<Option<(T, Scores)>> {
+    let Some(found) = indexed::search(frames, task, target, run)? else { return Ok(None) };
+    Ok(Some((found.shown(frames, task.count, with)?, found.scores)))
+}
+
 /// Pixel by pixel the same.
 fn exact(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>) -> Result<Optimised> {
     run.control.stage(Stage::Encode, 0.5);

@@ -34,6 +34,9 @@ const GLANCE: (u8, u8, f64) = (1, 25, 1.4);
 /// Of how many times the bytes of a lossy sample one without loss may be so that errors as of a GIF can make it smaller.
 #[cfg(feature = "gif")]
 const TRADED: f64 = 1.6;
+/// The same for frames in few colours.
+#[cfg(feature = "png")]
+const FEW: f64 = 4.0;
 /// A sample of so many times the bytes of another way is not worth encoding whole.
 const HOPELESS: f64 = 2.0;
 
@@ -96,6 +99,18 @@ fn compared(frames: &mut dyn Frames, task: &Moving<'_>, bytes: &[u8], run: Run<'
     Ok(Scores::of(&compare(frames, &mut *decoded, run)?))
 }
 
+/// Whether any frame has pixels that are neither opaque nor transparent.
+#[cfg(feature = "png")]
+fn is_translucent(frames: &mut dyn Frames, run: Run<'_>) -> Result<bool> {
+    frames.restart()?;
+    while let Some(frame) = frames.next(run)? {
+        if frame.picture.is_translucent() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// An animation that was compared.
 struct File {
     bytes: Vec<u8>,
@@ -138,6 +153,11 @@ impl Search<'_> {
         #[cfg(feature = "gif")]
         let best = match self.traded(frames, &outlook)? {
             Some(traded) => smaller(best, traded, self.target),
+            None => best,
+        };
+        #[cfg(feature = "png")]
+        let best = match self.few(frames, &outlook)? {
+            Some(few) => smaller(best, few, self.target),
             None => best,
         };
         let warnings = shortfall(best.score, self.task.goal).into_iter().collect();
@@ -230,6 +250,18 @@ impl Search<'_> {
         let mut frames = Repainted::new(frames, &gif, self.task.codecs, self.run)?;
         let bytes = encode(&mut frames, self.task, &WebpOptions::lossless(), self.run)?;
         Ok(Some(Trial { knob: found.knob, score: found.score, file: File { bytes, mean } }))
+    }
+
+    /// Without loss, but in the colours of one palette, as an APNG has them, where something is half transparent, as stickers are,
+    /// which no GIF can be.
+    #[cfg(feature = "png")]
+    fn few(&self, frames: &mut dyn Frames, outlook: &Outlook) -> Result<Option<Trial<File>>> {
+        if outlook.exact > FEW * outlook.bytes || !is_translucent(frames, self.run)? {
+            return Ok(None);
+        }
+        let lossless = |frames: &mut dyn Frames| encode(frames, self.task, &WebpOptions::lossless(), self.run);
+        let few = super::apng::in_few_colours(frames, self.task, self.target, self.run, lossless)?;
+        Ok(few.map(|(bytes, scores)| tried(self.target, scores, bytes)))
     }
 
     /// Compares some frames.

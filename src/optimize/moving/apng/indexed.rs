@@ -56,8 +56,18 @@ impl Found {
         effort: u8,
         run: Run<'_>,
     ) -> Result<Vec<u8>> {
-        let mut whole = Clip::whole(frames, task.count);
-        encoded(&mut drawn(&mut whole, &self.palette, (self.how, still(self.how))), task, effort, run)
+        self.shown(frames, task.count, |frames| encoded(frames, task, effort, run))
+    }
+
+    /// What `with` makes of all `count` frames as they are drawn.
+    pub(super) fn shown<T>(
+        &self,
+        frames: &mut dyn Frames,
+        count: u32,
+        with: impl FnOnce(&mut dyn Frames) -> Result<T>,
+    ) -> Result<T> {
+        let mut whole = Clip::whole(frames, count);
+        with(&mut drawn(&mut whole, &self.palette, (self.how, still(self.how))))
     }
 }
 
