@@ -32,7 +32,7 @@ use crate::{
     control::Run,
     error::{Error, Result},
     format::Format,
-    picture::{Layout, Picture},
+    picture::{Layout, Picture, Samples},
 };
 
 /// How faithful a result has to be.
@@ -123,6 +123,7 @@ pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
     let exact = matches!(task.goal, Goal::Lossless | Goal::Quality(100));
     let eight = (task.picture.eight().is_none() && !(task.format == Format::Png && exact))
         .then(|| task.picture.clone().into_eight());
+    let deeper = exact && task.format == Format::Webp && is_deeper(task.picture);
     let task = &Task { picture: eight.as_ref().unwrap_or(task.picture), ..*task };
     // Strategies use what the codecs are made of, too, past the guard of the codecs.
     guarded("optimising", || {
@@ -138,8 +139,16 @@ pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
                 other => Err(Error::unsupported(format!("writing {other}"))),
             }
         };
-        no_larger_than_high((task.format, task.goal), by, |done| done)
+        let mut done = no_larger_than_high((task.format, task.goal), by, |done| done)?;
+        let told = deeper.then(|| format!("{} holds 8 bits a sample, and there were more", task.format));
+        done.warnings.extend(told);
+        Ok(done)
     })
+}
+
+/// Whether samples have more than 8 bits that say something.
+fn is_deeper(picture: &Picture) -> bool {
+    matches!(picture.samples(), Samples::Sixteen(samples) if samples.iter().any(|sample| !sample.is_multiple_of(257)))
 }
 
 /// What `by` makes for a goal. The settings of `ultra` are those of photographs: where they look as good as `high`, that is searched

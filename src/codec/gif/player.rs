@@ -125,6 +125,7 @@ impl<'a> Player<'a> {
         let stored = indices.chunks_exact(width as usize);
         let order = Rows::new(frame.interlaced, height as usize);
         for (y, row) in order.zip(stored) {
+            run.check()?;
             if y < area.height {
                 let at = (area.y + y) * self.width + area.x;
                 for (pixel, &index) in self.canvas[at..at + area.width].iter_mut().zip(row) {

@@ -122,8 +122,8 @@ fn by_libjpeg(bytes: &[u8], header: &Header<'_>, eighths: u32, run: Run<'_>) -> 
     };
     let reader = Reader::open(bytes, memory(header), header.frame.arithmetic, run)?;
     let (width, height, mut samples) = reader.pixels(Output { colours, eighths })?;
-    if channels == Channels::Cmyk && header.adobe.is_some() {
-        // Adobe's files hold 255 for no ink; those of others hold 0, as other readers take them to.
+    if channels == Channels::Cmyk {
+        // 255 is no ink, as Adobe's files have it, and as browsers take those of others, too.
         samples.iter_mut().for_each(|sample| *sample = !*sample);
     }
     Picture::new(width, height, channels, Samples::Eight(samples))
@@ -333,10 +333,10 @@ mod tests {
     }
 
     #[test]
-    fn cmyk_is_no_ink_at_zero_whoever_wrote_it() {
+    fn stored_cmyk_is_no_ink_at_255_whoever_wrote_it() {
         let adobe = |transform: u8| [&b"Adobe\0d\0\0\0\0"[..], &[transform]].concat();
         let first = |file: &[u8]| pixels(file)[..4].to_vec();
-        assert_eq!(first(&flat(&[0, 10, 128, 255], b"CMYK", &[])), [0, 10, 128, 255]);
+        assert_eq!(first(&flat(&[0, 10, 128, 255], b"CMYK", &[])), [255, 245, 127, 0]);
         assert_eq!(first(&flat(&[0, 10, 128, 255], b"CMYK", &[(0xEE, &adobe(0))])), [255, 245, 127, 0]);
         // YCCK: gray components make equal inks, stored inverted.
         assert_eq!(first(&flat(&[200, 128, 128, 30], b"CMYK", &[(0xEE, &adobe(2))])), [200, 200, 200, 225]);

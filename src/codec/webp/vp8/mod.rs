@@ -92,8 +92,8 @@ impl KeyFrame {
     /// The same picture with coefficients for which a bit is worth an error of `worth` squared quantiser steps; 0 keeps all.
     pub(super) fn coarser(&self, worth: f32, run: Run<'_>) -> Result<Self> {
         // What tokens cost is known when they are chosen: first as in the old frame, then as in a first attempt.
-        let attempt = self.recoded(&Costs::new(&self.counts().fitting()), worth, run)?;
-        self.recoded(&Costs::new(&attempt.counts().fitting()), worth, run)
+        let attempt = self.recoded(&Costs::new(&self.counts(run)?.fitting()), worth, run)?;
+        self.recoded(&Costs::new(&attempt.counts(run)?.fitting()), worth, run)
     }
 
     fn recoded(&self, costs: &Costs, worth: f32, run: Run<'_>) -> Result<Self> {
@@ -102,16 +102,24 @@ impl KeyFrame {
     }
 
     /// Goes through all macroblocks.
-    fn each(&self, mut visit: impl FnMut(usize, usize, &Macroblock, &Residual)) {
+    fn each(&self, run: Run<'_>, mut visit: impl FnMut(usize, usize, &Macroblock, &Residual)) -> Result<()> {
         for (at, (macroblock, residual)) in self.macroblocks.iter().zip(self.residuals.iter()).enumerate() {
+            if at.is_multiple_of(self.across) {
+                run.check()?;
+            }
             visit(at % self.across, at / self.across, macroblock, &residual);
         }
+        Ok(())
     }
 
     /// Goes through all blocks of macroblocks that are not skipped, with their contexts.
-    fn each_block(&self, mut visit: impl FnMut(&tokens::Levels, usize, tokens::Kind, usize)) {
+    fn each_block(
+        &self,
+        run: Run<'_>,
+        mut visit: impl FnMut(&tokens::Levels, usize, tokens::Kind, usize),
+    ) -> Result<()> {
         let mut contexts = Contexts::new(self.across);
-        self.each(|x, _, macroblock, residual| {
+        self.each(run, |x, _, macroblock, residual| {
             if x == 0 {
                 contexts.next_row();
             }
@@ -124,22 +132,25 @@ impl KeyFrame {
                 visit(&residual.levels[block], end, kind, contexts.of(x, block));
                 contexts.set(x, block, end > 0);
             }
-        });
+        })
     }
 
-    fn counts(&self) -> Counts {
+    fn counts(&self, run: Run<'_>) -> Result<Counts> {
         let mut counts = Counts::default();
-        self.each_block(|levels, end, kind, context| counts.add(levels, end, kind, context));
-        counts
+        self.each_block(run, |levels, end, kind, context| counts.add(levels, end, kind, context))?;
+        Ok(counts)
     }
 
     /// The data of a `VP8 ` chunk, if it has room for all modes.
     pub(super) fn write(&self, run: Run<'_>) -> Result<Option<Vec<u8>>> {
         run.check()?;
-        let tokens = self.counts().fitting();
+        let tokens = self.counts(run)?.fitting();
         let mut second = Writer::default();
-        self.each_block(|levels, end, kind, context| write_block(&mut second, &tokens, levels, end, kind, context));
-        let first = self.modes(&tokens);
+        let write = |levels: &tokens::Levels, end: usize, kind: tokens::Kind, context: usize| {
+            write_block(&mut second, &tokens, levels, end, kind, context);
+        };
+        self.each_block(run, write)?;
+        let first = self.modes(&tokens, run)?;
         if first.len() > MOST_OF_FIRST {
             return Ok(None);
         }
@@ -150,12 +161,12 @@ impl KeyFrame {
     }
 
     /// The first partition.
-    fn modes(&self, tokens: &tokens::Chances) -> Vec<u8> {
+    fn modes(&self, tokens: &tokens::Chances, run: Run<'_>) -> Result<Vec<u8>> {
         let (mut segments, mut coded) = ([0; SEGMENTS], [0; 2]);
-        self.each(|_, _, macroblock, residual| {
+        self.each(run, |_, _, macroblock, residual| {
             segments[usize::from(macroblock.segment)] += 1;
             coded[usize::from(!residual.is_empty())] += 1;
-        });
+        })?;
         let chances = Chances::fitting(self.header.has_map().then_some(segments), coded[1], coded[0]);
         let mut writer = Writer::default();
         self.header.write(&mut writer, chances.segments.unwrap_or([u8::MAX; 3]));
@@ -165,13 +176,13 @@ impl KeyFrame {
             writer.number(chance, 8);
         }
         let mut around = Surroundings::new(self.across);
-        self.each(|x, _, macroblock, residual| {
+        self.each(run, |x, _, macroblock, residual| {
             if x == 0 {
                 around.next_row();
             }
             macroblock.write(&mut writer, !residual.is_empty(), chances, &mut around, x);
-        });
-        writer.finish()
+        })?;
+        Ok(writer.finish())
     }
 }
 
