@@ -62,9 +62,14 @@ const fn is_space(c: char) -> bool {
 
 /// The name of the reference that begins here; that of a character begins with `#`.
 fn reference(text: &str) -> Option<&str> {
-    let rest = text.strip_prefix('&')?;
-    let end = rest.find(|c| ENDS.contains(&c) || is_space(c)).filter(|end| *end > 0)?;
-    rest[end..].starts_with(';').then_some(&rest[..end])
+    let name = name(text.strip_prefix('&')?)?;
+    text[1 + name.len()..].starts_with(';').then_some(name)
+}
+
+/// The name that begins here, up to what ends it.
+fn name(text: &str) -> Option<&str> {
+    let end = text.find(|c| ENDS.contains(&c) || is_space(c)).filter(|end| *end > 0)?;
+    Some(&text[..end])
 }
 
 /// What is left of a document type.
@@ -163,9 +168,8 @@ impl<'a> Reader<'a> {
     }
 
     fn name(&mut self) -> Option<&'a str> {
-        let end = self.rest.find(|c| ENDS.contains(&c) || is_space(c)).filter(|end| *end > 0)?;
-        let (name, rest) = self.rest.split_at(end);
-        self.rest = rest;
+        let name = name(self.rest)?;
+        self.rest = &self.rest[name.len()..];
         Some(name)
     }
 

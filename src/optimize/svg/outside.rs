@@ -4,7 +4,7 @@ use super::{
     Settings, css,
     names::{DEFINITIONS, DRAWN},
     style::used,
-    tree::{Content, Id, Tree},
+    tree::{Id, Tree},
 };
 
 /// What may be done to symbols that others draw: their paint, size and stroke come from there.
@@ -42,12 +42,8 @@ fn lends_symbols(tree: &Tree, keep_ids: bool) -> bool {
 }
 
 fn picks(tree: &Tree, _: bool) -> bool {
-    let sheets = tree.elements().into_iter().filter(|id| tree.is(*id, &["style"]));
-    let texts = sheets.flat_map(|id| tree.children(id)).filter_map(|child| match tree.content(*child) {
-        Content::Text(text) => Some(css::stripped(text)),
-        Content::Element(_) => None,
-    });
-    texts.into_iter().any(|sheet| picks_in(&sheet))
+    let styles: Vec<Id> = tree.elements().into_iter().filter(|id| tree.is(*id, &["style"])).collect();
+    css::sheets(tree, &styles).any(|sheet| picks_in(&sheet))
 }
 
 fn picks_in(sheet: &str) -> bool {

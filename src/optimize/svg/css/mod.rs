@@ -5,3 +5,13 @@ mod text;
 
 pub(super) use matched::{Cascade, Sheet};
 pub(super) use text::{Declaration, declarations, rules, stripped, written};
+
+use super::tree::{Content, Id, Tree};
+
+/// The texts of `style` elements, [stripped].
+pub(super) fn sheets(tree: &Tree, styles: &[Id]) -> impl Iterator<Item = String> {
+    styles.iter().flat_map(|id| tree.children(*id)).filter_map(|child| match tree.content(*child) {
+        Content::Text(text) => Some(stripped(text)),
+        Content::Element(_) => None,
+    })
+}

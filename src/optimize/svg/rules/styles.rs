@@ -2,10 +2,10 @@ use std::str::FromStr;
 
 use super::super::{
     Settings,
-    css::{self, Cascade, Declaration, Sheet},
+    css::{self, Cascade, Declaration, Sheet, sheets},
     names::{ANIMATIONS, property},
     style::textual,
-    tree::{Content, Id, Tree},
+    tree::{Id, Tree},
 };
 use crate::error::Result;
 
@@ -21,7 +21,7 @@ const MOST_DECLARATIONS: u64 = 10_000_000;
 pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     let styles: Vec<Id> = tree.elements().into_iter().filter(|id| tree.is(*id, &["style"])).collect();
     let elements = tree.elements();
-    let text = sheet_text(tree, &styles);
+    let text = sheets(tree, &styles).collect::<Vec<_>>().join(" ");
     let (count, deepest) = (elements.len() as u64, tree.deepest() as u64);
     let is_quick = |sheet: &Sheet<'_>| {
         sheet.tests(deepest).saturating_mul(count) <= MOST_TESTS && sheet.declarations() * count <= MOST_DECLARATIONS
@@ -48,14 +48,6 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     }
     tree.remove_all(&styles);
     Ok(())
-}
-
-fn sheet_text(tree: &Tree, styles: &[Id]) -> String {
-    let texts = styles.iter().flat_map(|id| tree.children(*id)).filter_map(|child| match tree.content(*child) {
-        Content::Text(text) => Some(css::stripped(text)),
-        Content::Element(_) => None,
-    });
-    texts.collect::<Vec<_>>().join(" ")
 }
 
 /// Whether a sheet holds on every medium.
