@@ -240,12 +240,11 @@ fn what_is_hardly_larger_without_loss_has_none() {
 fn strong_colours_in_small_shapes_are_coded_without_loss_but_with_small_errors() {
     let noise = colour_noise(160, 90).to_rgb8();
     let page = |at: u32| {
-        // Bricks of strong colours, each pixel in one of two shades.
+        // Bricks of strong colours, each pixel in one of sixteen shades.
         let drawn = |x: u32, y: u32| {
             let (brick, pixel) = (noise[((x + at * 5) / 3, y / 3)].0, noise[(x + at * 5, y)].0);
             Rgba(
-                [0, 1, 2, 3]
-                    .map(|channel| brick.get(channel).map_or(255, |code| code / 128 * 220 + pixel[0] / 128 * 12)),
+                [0, 1, 2, 3].map(|channel| brick.get(channel).map_or(255, |code| code / 128 * 200 + pixel[0] / 16 * 3)),
             )
         };
         DynamicImage::from(RgbaImage::from_fn(100, 60, drawn))

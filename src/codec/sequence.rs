@@ -81,6 +81,13 @@ impl Area {
         canvas.chunks_exact(width).skip(self.y).take(self.height).map(move |row| &row[self.x..self.x + self.width])
     }
 
+    /// With so many pixels around it, as far as there are any on a canvas of a size.
+    pub(crate) fn grown(self, by: usize, (width, height): (usize, usize)) -> Self {
+        let (x, y) = (self.x.saturating_sub(by), self.y.saturating_sub(by));
+        let (right, bottom) = ((self.x + self.width + by).min(width), (self.y + self.height + by).min(height));
+        Self { x, y, width: right - x, height: bottom - y }
+    }
+
     /// Makes it transparent.
     pub(crate) fn clear<P: Copy + Default>(self, canvas: &mut [P], width: usize) {
         for row in canvas.chunks_exact_mut(width).skip(self.y).take(self.height) {

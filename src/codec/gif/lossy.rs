@@ -8,6 +8,7 @@ use std::{borrow::Cow, cmp::Reverse, collections::HashMap, ops::Range};
 
 use super::{
     frame::{Coded, Counts, finalists},
+    masking::weights,
     merged::{Merged, Source},
     recompress::Draft,
     tables::{Needs, Table},
@@ -24,15 +25,11 @@ use crate::{
     error::Result,
 };
 
-/// Variance of luma with which errors begin to cost less than where the picture is flat: half as much at three times of it.
-const BUSY: f32 = 30.0;
 /// The squared error, in steps of luma, that nothing is left with in a plain area: what fades there, appears or is marked in
 /// another shade would be gone before any score tells.
 const SEEN: f32 = 9.0;
 /// What no frame bears less than: a bit must be worth something.
 const LEAST_LOSS: f32 = 1.0 / 64.0;
-/// How much more an error costs in a pixel that stays.
-const STAYING: f32 = 4.0;
 /// Colours that a table lacks whose nearest are remembered; of frames in true colour there may be millions.
 const KEPT: usize = 1 << 18;
 /// How much more an error of a table costs, which no other pixel makes up for.
@@ -166,13 +163,10 @@ impl<'t> Pen<'t> {
     /// What it costs in bits to leave each pixel of `area` as it is. What was right enough before is so again.
     fn left(&self, wanted: &[Pixel], area: Area, weights: &[f32], run: Run<'_>) -> Result<Vec<f32>> {
         // Those around it that say which of its pixels are plain.
-        let (x, y) = (area.x.saturating_sub(REACH), area.y.saturating_sub(REACH));
-        let right = (area.x + area.width + REACH).min(self.width);
-        let bottom = (area.y + area.height + REACH).min(wanted.len() / self.width);
-        let around = Area { x, y, width: right - x, height: bottom - y };
+        let around = area.grown(REACH, (self.width, wanted.len() / self.width));
         let seen: Vec<Pixel> = around.rows(wanted, self.width).flatten().copied().collect();
         let plain = areas(&seen, around.width, run)?;
-        let plain = Area { x: area.x - x, y: area.y - y, ..area }.rows(&plain, around.width);
+        let plain = Area { x: area.x - around.x, y: area.y - around.y, ..area }.rows(&plain, around.width);
         let cost = |((at, weight), &plain): ((usize, &f32), &bool)| match (self.base[at], wanted[at]) {
             (base, wanted) if base[3] != wanted[3] => f32::INFINITY,
             (base, wanted) if base == wanted || self.is_settled(at, wanted) => 0.0,
@@ -330,45 +324,4 @@ fn closest(entries: &[Pixel], wanted: Pixel) -> Option<Near> {
     let (index, &entry) = known.min_by(|one, other| far(one).total_cmp(&far(other)))?;
     let error = if misleads(point(entry), to) { f32::INFINITY } else { distance(point(entry), to) };
     Some(Near { index: index as u8, error })
-}
-
-/// What a unit of error costs in bits for the pixels of `area`: less where the picture is busy, more where it stays.
-fn weights(
-    (canvas, next): (&[Pixel], Option<&[Pixel]>),
-    width: usize,
-    area: Area,
-    loss: f32,
-    run: Run<'_>,
-) -> Result<Vec<f32>> {
-    let height = canvas.len() / width;
-    let columns = area.x.saturating_sub(1)..(area.x + area.width + 1).min(width);
-    // Of three rows, the sums of eight times luma and of its squares.
-    let (mut sums, mut squares) = (vec![0u32; columns.len()], vec![0u32; columns.len()]);
-    let mut out = Vec::with_capacity(area.width * area.height);
-    for y in area.y..area.y + area.height {
-        run.check()?;
-        let rows = y.saturating_sub(1)..(y + 2).min(height);
-        sums.fill(0);
-        squares.fill(0);
-        for row in rows.clone() {
-            let pixels = &canvas[row * width + columns.start..row * width + columns.end];
-            for ((sum, square), &[r, g, b, _]) in sums.iter_mut().zip(&mut squares).zip(pixels) {
-                let luma = 2 * u32::from(r) + 5 * u32::from(g) + u32::from(b);
-                *sum += luma;
-                *square += luma * luma;
-            }
-        }
-        for x in area.x..area.x + area.width {
-            let beside = x.saturating_sub(1) - columns.start..(x + 2).min(width) - columns.start;
-            let count = (rows.len() * beside.len()) as u32;
-            let sum: u32 = sums[beside.clone()].iter().sum();
-            let square: u32 = squares[beside].iter().sum();
-            let variance = (square * count - sum * sum) as f32 / (count * count * 64) as f32;
-            let at = y * width + x;
-            let stays = next.is_some_and(|next| next[at] == canvas[at]);
-            let weight = if stays { STAYING } else { 1.0 };
-            out.push(weight / (loss * (1.0 + variance / BUSY).sqrt()));
-        }
-    }
-    Ok(out)
 }

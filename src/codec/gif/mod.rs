@@ -20,6 +20,8 @@ mod frame;
 #[cfg(feature = "gif")]
 mod lossy;
 #[cfg(feature = "gif")]
+mod masking;
+#[cfg(feature = "gif")]
 mod merged;
 #[cfg(feature = "gif")]
 mod parse;
