@@ -14,9 +14,9 @@ use crate::{
 const HALF: usize = BLOCK / 2;
 /// Samples of a plain quarter differ by no more.
 const PLAIN: u8 = 24;
-/// Samples of a flat one, where what fades, appears or is marked in another shade would be gone before any score tells; and by
-/// how much one may be off.
-const FLAT: (u8, u8) = (2, 4);
+/// By how much a sample may be off where no more differ: what fades, appears or is marked in another shade would be gone before
+/// any score tells.
+const FLAT: u8 = 4;
 /// A sample that is off by more, and by half of what the samples of its block differ, is seen.
 const SEEN: u8 = 12;
 /// The same of a quarter beside detail, which hides a little; else all that moves would be drawn twice.
@@ -143,7 +143,7 @@ impl Range {
 
     /// By how much a sample may stay off and is not seen.
     pub(super) fn hides(&self) -> u8 {
-        if self.width() <= FLAT.0 { FLAT.1 } else { SEEN }
+        self.width().clamp(FLAT, SEEN)
     }
 
     /// Of the channel that ranges most.
