@@ -1,8 +1,11 @@
 //! Steps in what was smooth: shadows, glows and skies without noise, where few colours show as contours or grain before the
 //! metric tells.
 
-use super::gradient::shown;
-use crate::{control::Run, error::Result, picture::Picture};
+use crate::{
+    control::Run,
+    error::Result,
+    picture::{Channels, Picture},
+};
 
 /// Codes from a pixel to the next, in any channel, of what is smooth, in a square of pixels that reach so far.
 const SMOOTH: u8 = 2;
@@ -94,14 +97,33 @@ fn widest(values: &[u8], width: usize, run: Run<'_>) -> Result<Vec<u8>> {
     Ok(all)
 }
 
+/// Red, green and blue as far as they are seen, and alpha.
+pub(super) fn shown(picture: &Picture, at: usize) -> [i32; 4] {
+    let channels = picture.channels();
+    let count = channels.count();
+    let Some(pixel) = picture.eight().and_then(|samples| samples.get(at * count..(at + 1) * count)) else {
+        return [0; 4];
+    };
+    let [r, g, b, alpha] = colour(pixel, channels).map(i32::from);
+    let seen = |code: i32| if alpha == 255 { code } else { (code * alpha + 127) / 255 };
+    [seen(r), seen(g), seen(b), alpha]
+}
+
+/// The colour of a pixel as straight RGBA, all transparent ones alike.
+pub(super) const fn colour(p: &[u8], channels: Channels) -> [u8; 4] {
+    match channels {
+        Channels::Gray => [p[0], p[0], p[0], 255],
+        Channels::GrayAlpha if p[1] > 0 => [p[0], p[0], p[0], p[1]],
+        Channels::Rgb => [p[0], p[1], p[2], 255],
+        Channels::Rgba | Channels::Cmyk if p[3] > 0 => [p[0], p[1], p[2], p[3]],
+        _ => [0; 4],
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        control::Unattended,
-        limits::Limits,
-        picture::{Channels, Samples},
-    };
+    use crate::{control::Unattended, limits::Limits, picture::Samples};
 
     const SIDE: usize = 120;
 

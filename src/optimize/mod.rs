@@ -4,6 +4,7 @@
 //! strategy of its own that searches encoder settings by the score of [`metric`] (SSIMULACRA2), with `search` for the
 //! knob that all of them have.
 
+mod contour;
 #[cfg(feature = "jpeg")]
 mod jpeg;
 mod mark;

@@ -233,7 +233,7 @@ impl Writer<'_> {
         if count == self.task.count {
             return Ok(None);
         }
-        let viewed = Viewed::new(&mut clip, count, COMPARED, self.run)?;
+        let viewed = Viewed::new(&mut clip, count, COMPARED, None, self.run)?;
         let mut palettes = self.palettes();
         let found = solve(aim, |knob| {
             let file = self.written(&mut clip, GifOptions::new(loss(knob)), palettes.as_mut())?;

@@ -3,7 +3,7 @@
 use crate::{
     control::Run,
     error::{Error, Result},
-    optimize::metric::Reference,
+    optimize::{contour::Contours, metric::Reference},
     picture::{Delay, Frame, Frames, Picture},
 };
 
@@ -28,42 +28,92 @@ pub(super) const LEAST_FRAME: f64 = 8.0;
 /// Scores of frames.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scores {
-    /// Their mean.
+    /// What the metric says in the mean.
     pub mean: f64,
-    /// The least.
-    pub least: f64,
+    /// The most that contours take from the score of a frame.
+    #[cfg_attr(not(feature = "png"), allow(dead_code, reason = "for APNG"))]
+    pub contours: f64,
+    /// The mean without what they take, and the least of a frame.
+    judged: f64,
+    least: f64,
 }
 
 impl Scores {
     /// Of at least one frame.
     pub(super) fn of(scores: &[f64]) -> Self {
-        Self {
-            mean: scores.iter().sum::<f64>() / scores.len().max(1) as f64,
-            least: scores.iter().copied().fold(f64::INFINITY, f64::min),
-        }
+        Self::judged(scores.iter().map(|&metric| Score { metric, judged: metric }))
+    }
+
+    /// Of at least one frame.
+    pub(super) fn judged(scores: impl ExactSizeIterator<Item = Score>) -> Self {
+        let count = scores.len().max(1) as f64;
+        let none = Self { mean: 0.0, contours: 0.0, judged: 0.0, least: f64::INFINITY };
+        scores.fold(none, |all, Score { metric, judged }| Self {
+            mean: all.mean + metric / count,
+            contours: all.contours.max(metric - judged),
+            judged: all.judged + judged / count,
+            least: all.least.min(judged),
+        })
     }
 
     /// What counts: the mean, unless a frame falls too far below it.
     pub(super) const fn overall(self) -> f64 {
-        self.mean.min(self.least + LEAST_FRAME)
+        self.judged.min(self.least + LEAST_FRAME)
+    }
+}
+
+/// What the metric says, and what contours leave of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Score {
+    metric: f64,
+    judged: f64,
+}
+
+/// How contours are judged, if they are: as few colours and coarse steps make them, but no lossy coding.
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(not(feature = "png"), allow(dead_code, reason = "for APNG"))]
+pub(super) struct Judge {
+    /// What the frames are to score.
+    pub target: f64,
+    /// What contours cost that nothing spares.
+    pub unspared: f64,
+}
+
+/// A frame, to compare others with.
+pub(super) struct Look {
+    reference: Reference,
+    contours: Option<Contours>,
+}
+
+impl Look {
+    pub(super) fn of(picture: &Picture, judge: Option<Judge>, run: Run<'_>) -> Result<Self> {
+        let contours = judge.map(|judge| Contours::of(picture, judge.target, run)).transpose()?;
+        Ok(Self { reference: Reference::new(picture, run)?, contours })
+    }
+
+    pub(super) fn score(&self, drawn: &Picture, judge: Option<Judge>, run: Run<'_>) -> Result<Score> {
+        let metric = self.reference.score(drawn, run)?;
+        let contours = self.contours.as_ref().map_or(Ok(0.0), |contours| contours.cost(drawn, run))?;
+        let spared = contours - judge.map_or(0.0, |judge| judge.unspared);
+        Ok(Score { metric, judged: metric - spared.max(0.0) })
     }
 }
 
 /// Some frames of an animation, and when they are on screen.
-#[derive(Debug)]
 pub(crate) struct Viewed {
-    shots: Vec<Shot>,
-}
-
-#[derive(Debug)]
-struct Shot {
-    middle: Time,
-    reference: Reference,
+    shots: Vec<(Time, Look)>,
+    pub(super) judge: Option<Judge>,
 }
 
 impl Viewed {
     /// Every so many of the `count` frames, so that there are at most `most` of them; fewer of large ones.
-    pub(crate) fn new(frames: &mut dyn Frames, count: u32, most: u32, run: Run<'_>) -> Result<Self> {
+    pub(super) fn new(
+        frames: &mut dyn Frames,
+        count: u32,
+        most: u32,
+        judge: Option<Judge>,
+        run: Run<'_>,
+    ) -> Result<Self> {
         let fit = (MOST_PIXELS / frames.layout().pixels().max(1)).clamp(2, u64::from(most)) as u32;
         let step = count.div_ceil(fit).max(1);
         let mut shots = Vec::new();
@@ -73,22 +123,22 @@ impl Viewed {
         while let Some(frame) = frames.next(run)? {
             let middle = clock.middle_of(frame.delay);
             if index % step == 0 {
-                shots.push(Shot { middle, reference: Reference::new(&frame.picture, run)? });
+                shots.push((middle, Look::of(&frame.picture, judge, run)?));
             }
             index += 1;
         }
-        Ok(Self { shots })
+        Ok(Self { shots, judge })
     }
 
     /// What of `result` is on screen at the same times, compared.
     pub(crate) fn score(&self, result: &mut dyn Frames, run: Run<'_>) -> Result<Scores> {
         let mut shown = Shown::new(result);
         let mut scores = Vec::with_capacity(self.shots.len());
-        for shot in &self.shots {
-            shown.seek(shot.middle, run)?;
-            scores.push(shot.reference.score(shown.picture()?, run)?);
+        for (middle, look) in &self.shots {
+            shown.seek(*middle, run)?;
+            scores.push(look.score(shown.picture()?, self.judge, run)?);
         }
-        Ok(Scores::of(&scores))
+        Ok(Scores::judged(scores.into_iter()))
     }
 }
 
@@ -166,10 +216,34 @@ impl<'a> Shown<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        control::Unattended,
+        limits::Limits,
+        picture::{Channels, Samples},
+    };
 
     #[test]
     fn a_frame_may_fall_eight_below_the_target_and_no_more() {
-        assert_eq!(Scores { mean: 80.0, least: 72.5 }.overall(), 80.0);
-        assert_eq!(Scores { mean: 80.0, least: 71.0 }.overall(), 79.0);
+        assert_eq!(Scores::of(&[87.5, 72.5]).overall(), 80.0);
+        assert_eq!(Scores::of(&[89.0, 71.0]).overall(), 79.0);
+    }
+
+    #[test]
+    fn contours_count_where_they_are_judged_but_for_what_nothing_spares() {
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        let picture = |code: fn(u32) -> u32| {
+            let samples = (0..64 * 64).map(|at| code(at / 64) as u8).collect();
+            Picture::new(64, 64, Channels::Gray, Samples::Eight(samples)).unwrap()
+        };
+        let (shadow, stepped) = (picture(|y| 60 + y), picture(|y| 60 + y / 16 * 16 + 8));
+        let score = |judge| Look::of(&shadow, judge, run).unwrap().score(&stepped, judge, run).unwrap();
+        let judge = |unspared| Some(Judge { target: 80.0, unspared });
+        let (unjudged, judged) = (score(None), score(judge(0.0)));
+        assert_eq!(unjudged.judged, unjudged.metric);
+        assert!(judged.metric == unjudged.metric && judged.judged < judged.metric - 5.0, "{judged:?}");
+        assert!((score(judge(3.0)).judged - judged.judged - 3.0).abs() < 1e-9);
+        let scores = Scores::judged([unjudged, judged].into_iter());
+        assert_eq!(scores.contours, judged.metric - judged.judged);
+        assert!((scores.mean - judged.metric).abs() < 1e-9 && scores.overall() < judged.metric);
     }
 }

@@ -140,7 +140,7 @@ struct Outlook {
 
 impl Search<'_> {
     fn best(&self, frames: &mut dyn Frames) -> Result<Optimised> {
-        let viewed = Viewed::new(frames, self.task.count, SHOTS, self.run)?;
+        let viewed = Viewed::new(frames, self.task.count, SHOTS, None, self.run)?;
         let again = self.again(frames, &viewed)?;
         self.run.control.stage(Stage::Optimise, 0.45);
         let outlook = self.outlook(frames)?;
@@ -187,7 +187,7 @@ impl Search<'_> {
         let (length, one_of) = ((fit / 4).clamp(2, 8), self.task.count.div_ceil(fit).max(1));
         let mut sample = Clip::periodic(frames, self.task.count, length, length * one_of);
         let count = sample.count;
-        let viewed = Viewed::new(&mut sample, count, count, self.run)?;
+        let viewed = Viewed::new(&mut sample, count, count, None, self.run)?;
         let mut trial = |style: Style, knob: f64| {
             let options = WebpOptions { method: SAMPLE_METHOD, ..style.options(knob) };
             self.seen(&viewed, knob, encode(&mut sample, self.task, &options, self.run)?)

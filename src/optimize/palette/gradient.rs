@@ -1,8 +1,12 @@
 //! Gradients, where too few colours show as bands before any score tells: those of small pictures, buttons and icons, which leave
 //! the metric few scales to see them at, and smooth ones of any picture.
 
-use super::{contour::Contours, histogram::colour};
-use crate::{control::Run, error::Result, picture::Picture};
+use crate::{
+    control::Run,
+    error::Result,
+    optimize::contour::{Contours, shown},
+    picture::Picture,
+};
 
 /// Codes from one pixel to the next but one, in any channel: steeper gradients hide their bands.
 const STEEP: i32 = 16;
@@ -75,18 +79,6 @@ fn lies_in_gradient(picture: &Picture, at: usize, width: usize) -> bool {
         }
     }
     rises
-}
-
-/// Red, green and blue as far as they are seen, and alpha.
-pub(super) fn shown(picture: &Picture, at: usize) -> [i32; 4] {
-    let channels = picture.channels();
-    let count = channels.count();
-    let Some(pixel) = picture.eight().and_then(|samples| samples.get(at * count..(at + 1) * count)) else {
-        return [0; 4];
-    };
-    let [r, g, b, alpha] = colour(pixel, channels).map(i32::from);
-    let seen = |code: i32| if alpha == 255 { code } else { (code * alpha + 127) / 255 };
-    [seen(r), seen(g), seen(b), alpha]
 }
 
 #[cfg(test)]

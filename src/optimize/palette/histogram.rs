@@ -1,12 +1,7 @@
 //! Which colours a picture has, and how often.
 
 use super::space::{Point, point};
-use crate::{
-    codec::plain::plain,
-    control::Run,
-    error::Result,
-    picture::{Channels, Picture},
-};
+use crate::{codec::plain::plain, control::Run, error::Result, optimize::contour::colour, picture::Picture};
 
 /// Above this many colours, near ones are counted together.
 pub(super) const MANY: usize = 1 << 15;
@@ -164,17 +159,6 @@ pub(crate) fn colours(picture: &Picture) -> impl Iterator<Item = [u8; 4]> + '_ {
     picture.eight().unwrap_or(&[]).chunks_exact(channels.count()).map(move |pixel| colour(pixel, channels))
 }
 
-/// One of them.
-pub(super) fn colour(p: &[u8], channels: Channels) -> [u8; 4] {
-    match channels {
-        Channels::Gray => [p[0], p[0], p[0], 255],
-        Channels::GrayAlpha if p[1] > 0 => [p[0], p[0], p[0], p[1]],
-        Channels::Rgb => [p[0], p[1], p[2], 255],
-        Channels::Rgba | Channels::Cmyk if p[3] > 0 => [p[0], p[1], p[2], p[3]],
-        _ => [0; 4],
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -184,7 +168,7 @@ mod tests {
         control::{Control, Stage},
         error::Stop,
         limits::Limits,
-        picture::Samples,
+        picture::{Channels, Samples},
     };
 
     /// Counts the questions; what is left of them is answered with going on.

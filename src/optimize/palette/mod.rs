@@ -6,7 +6,6 @@ use std::{
 };
 
 mod cluster;
-mod contour;
 mod gradient;
 mod histogram;
 mod remap;

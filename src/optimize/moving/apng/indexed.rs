@@ -10,7 +10,7 @@ use crate::{
     control::{Run, Stage},
     error::Result,
     optimize::{
-        moving::{Viewed, clip::Clip},
+        moving::{Viewed, clip::Clip, viewed::Judge},
         palette::{Changes, Histogram, Missed, Palette, Palettes, Remap, faithful},
         search::{Aim, Trial, solve},
     },
@@ -105,7 +105,7 @@ pub(super) fn fixed(
     let palette = faithful(&histogram(&mut whole, run)?, colours, Missed::MOST, run)?;
     let mut drawn = drawn(&mut whole, &palette, how);
     run.control.stage(Stage::Encode, 0.6);
-    let score = drawn.scores(run)?.mean;
+    let score = drawn.scores(None, run)?.mean;
     Ok(Optimised { bytes: encoded(&mut drawn, task, EFFORT, run)?, score, warnings: Vec::new() })
 }
 
@@ -113,9 +113,9 @@ pub(super) fn fixed(
 pub(super) fn search(frames: &mut dyn Frames, task: &Moving<'_>, target: f64, run: Run<'_>) -> Result<Option<Found>> {
     let histogram = histogram(&mut Clip::whole(frames, task.count), run)?;
     let mut palettes = Palettes::new(&histogram, Missed::at(target));
-    let choices = choose(frames, &mut palettes, task, target, run)?;
+    let (choices, judge) = choose(frames, &mut palettes, task, target, run)?;
     run.control.stage(Stage::Encode, 0.6);
-    finish(frames, &mut palettes, task, choices, target, run)
+    finish(frames, &mut palettes, task, choices, judge, run)
 }
 
 fn choose(
@@ -124,12 +124,15 @@ fn choose(
     task: &Moving<'_>,
     target: f64,
     run: Run<'_>,
-) -> Result<Vec<Choice>> {
+) -> Result<(Vec<Choice>, Judge)> {
     let mut clips = sample(frames, task.count);
     let count = clips.count;
-    let viewed = Viewed::new(&mut clips, count, SHOTS, run)?;
+    let mut judge = Judge { target, unspared: 0.0 };
+    let viewed = Viewed::new(&mut clips, count, SHOTS, Some(judge), run)?;
     let mut trials = Trials { clips, viewed, palettes, task, target, run };
-    trials.best()
+    judge.unspared = trials.unspared()?;
+    trials.viewed.judge = Some(judge);
+    Ok((trials.best()?, judge))
 }
 
 /// Draws all frames as the first of `choices` says, or where the sample promised too much, with less tolerance, then as the
@@ -139,9 +142,10 @@ fn finish(
     palettes: &mut Palettes<'_>,
     task: &Moving<'_>,
     choices: Vec<Choice>,
-    target: f64,
+    mut judge: Judge,
     run: Run<'_>,
 ) -> Result<Option<Found>> {
+    let target = judge.target;
     let mut whole = Clip::whole(frames, task.count);
     let mut choices = choices.into_iter();
     let Some(mut choice) = choices.next() else { return Ok(None) };
@@ -149,13 +153,14 @@ fn finish(
     for correction in 0..=CORRECTIONS + 1 {
         let palette = palettes.of(choice.size, run)?;
         let mut drawn = drawn(&mut whole, &palette, (choice.how, still(choice.how)));
-        let scores = drawn.scores(run)?;
+        let scores = drawn.scores(Some(judge), run)?;
         if scores.overall() >= target {
             return Ok(Some(Found { palette, how: choice.how, scores }));
         }
         let short = *short.get_or_insert(choice.score - scores.overall());
         if correction == CORRECTIONS {
-            // What has no more colours than that is exact.
+            // What has no more colours than that is exact, and nothing spares the contours of what has more.
+            judge.unspared = f64::INFINITY;
             (choice.size, choice.how.tolerance) = (SIZES[SIZES.len() - 1], 0.0);
         } else if correction == PATIENCE
             && let Some(next) = choices.find(|next| next.score >= target + short)
@@ -198,12 +203,26 @@ impl Trials<'_, '_> {
         Ok(choices)
     }
 
-    fn score(&mut self, palette: &Palette, how: Remap) -> Result<f64> {
+    /// What contours cost in all colours that a table has: no reason to do without one.
+    fn unspared(&mut self) -> Result<f64> {
+        let palette = self.palettes.of(SIZES[SIZES.len() - 1], self.run)?;
+        let mut least = f64::INFINITY;
+        for dither in DITHERS {
+            let scores = self.scores(&palette, Remap { dither, tolerance: 0.0 })?;
+            least = least.min(if scores.mean < self.target { f64::INFINITY } else { scores.contours });
+        }
+        Ok(if least.is_finite() { least } else { 0.0 })
+    }
+
+    fn scores(&mut self, palette: &Palette, how: Remap) -> Result<Scores> {
         let mut drawn = drawn(&mut self.clips, palette, (how, still(how)));
         Frames::restart(&mut drawn)?;
-        let scores = self.viewed.score(&mut drawn, self.run)?;
-        // A frame that is too bad counts as if all were.
-        Ok(scores.overall())
+        self.viewed.score(&mut drawn, self.run)
+    }
+
+    /// A frame that is too bad counts as if all were.
+    fn score(&mut self, palette: &Palette, how: Remap) -> Result<f64> {
+        Ok(self.scores(palette, how)?.overall())
     }
 
     /// Index into [`SIZES`] of the smallest palette that reaches the target without repetition.
@@ -270,7 +289,7 @@ mod tests {
         let goal = Goal::Smart(Preset::Low);
         let task = Moving { codecs: &Codecs::default(), format: Format::Apng, goal, stored: None, count: 4 };
         let mut palettes = Palettes::new(&histogram, Missed::at(90.0));
-        finish(&mut frames, &mut palettes, &task, choices, 90.0, run).unwrap()
+        finish(&mut frames, &mut palettes, &task, choices, Judge { target: 90.0, unspared: 0.0 }, run).unwrap()
     }
 
     /// One that falls far short.

@@ -8,7 +8,7 @@ use crate::{
     control::Run,
     error::Result,
     optimize::{
-        moving::{Viewed, clip::Clip},
+        moving::{Viewed, clip::Clip, viewed::Judge},
         png::near,
         search::{Aim, Trial, solve},
     },
@@ -88,7 +88,8 @@ pub(super) fn search(frames: &mut dyn Frames, task: &Moving<'_>, target: f64, ru
         Aim { target, slack: 0.5, low: 0.0, high: MOST - 1.0, first: MOST - 6.0, slope: 2.0, step: 1.0, trials: 6 };
     let mut clips = sample(frames, task.count);
     let count = clips.count;
-    let viewed = Viewed::new(&mut clips, count, SHOTS, run)?;
+    let judge = Some(Judge { target, unspared: 0.0 });
+    let viewed = Viewed::new(&mut clips, count, SHOTS, judge, run)?;
     let found = solve(aim, |knob| {
         let mut drawn = Drawn { frames: &mut clips, draw: Near::new(MOST - knob.round()) };
         Frames::restart(&mut drawn)?;
@@ -102,7 +103,7 @@ pub(super) fn search(frames: &mut dyn Frames, task: &Moving<'_>, target: f64, ru
             break;
         }
         let mut drawn = Drawn { frames: &mut whole, draw: Near::new(step) };
-        let scores = drawn.scores(run)?;
+        let scores = drawn.scores(judge, run)?;
         if scores.overall() >= target {
             return Ok(Some(Found { step, scores }));
         }

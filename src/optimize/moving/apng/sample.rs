@@ -4,8 +4,11 @@ use crate::{
     control::Run,
     error::Result,
     optimize::{
-        metric::Reference,
-        moving::{Scores, clip::Clip},
+        moving::{
+            Scores,
+            clip::Clip,
+            viewed::{Judge, Look, Score},
+        },
         palette::{Palette, Remap, Sequence},
     },
     picture::{Channels, Depth, Frame, Frames, Layout, Picture, Plays},
@@ -71,20 +74,20 @@ impl<D: Draw> Frames for Drawn<'_, '_, D> {
 
 impl<D: Draw> Drawn<'_, '_, D> {
     /// Every frame beside what is drawn of it.
-    pub(super) fn scores(&mut self, run: Run<'_>) -> Result<Scores> {
+    pub(super) fn scores(&mut self, judge: Option<Judge>, run: Run<'_>) -> Result<Scores> {
         Frames::restart(self)?;
         let mut scores = Vec::new();
-        let mut last: Option<(Picture, Picture, f64)> = None;
+        let mut last: Option<(Picture, Picture, Score)> = None;
         while let Some(Frame { picture, .. }) = self.frames.next(run)? {
             let drawn = self.draw.next(&picture, run)?;
             let score = match &last {
                 Some((before, shown, score)) if *before == *picture && *shown == drawn => *score,
-                _ => Reference::new(&picture, run)?.score(&drawn, run)?,
+                _ => Look::of(&picture, judge, run)?.score(&drawn, judge, run)?,
             };
             scores.push(score);
             last = Some((picture.into_owned(), drawn, score));
         }
-        Ok(Scores::of(&scores))
+        Ok(Scores::judged(scores.into_iter()))
     }
 }
 
