@@ -20,9 +20,9 @@ const PART: f32 = 1.0 / 3.5;
 /// The least that it may be, and where all is of one colour.
 const LEAST: f32 = 1.0;
 const FLAT: f32 = 4.0;
-/// The share of pixels around one that are calm: fewer are noise, which hides errors. Calm is what lies between its neighbours to
-/// the sides or above and below as in a gradient, but for so much, as rounding leaves it.
-const CALM: (u32, u32) = (2, 5);
+/// How many of the pixels within reach are calm at least: where fewer are, noise hides errors. Calm is what lies between its
+/// neighbours to the sides or above and below as in a gradient, but for so much, as rounding leaves it.
+const CALM: u8 = 10;
 const EVEN: i32 = 1;
 
 /// What a unit of error costs in bits for the pixels of `area`: less where the picture is busy, more where it stays, and no less
@@ -38,7 +38,7 @@ pub(super) fn weights(
     let columns = area.x.saturating_sub(1)..(area.x + area.width + 1).min(width);
     // Of three rows, the sums of eight times luma and of its squares.
     let (mut sums, mut squares) = (vec![0u32; columns.len()], vec![0u32; columns.len()]);
-    let mut all_around = around(canvas, width, area, run)?.into_iter();
+    let mut most = most(canvas, width, area, run)?.into_iter();
     let mut out = Vec::with_capacity(area.width * area.height);
     for y in area.y..area.y + area.height {
         run.check()?;
@@ -53,7 +53,7 @@ pub(super) fn weights(
                 *square += luma * luma;
             }
         }
-        for (x, around) in (area.x..area.x + area.width).zip(&mut all_around) {
+        for (x, most) in (area.x..area.x + area.width).zip(&mut most) {
             let beside = x.saturating_sub(1) - columns.start..(x + 2).min(width) - columns.start;
             let count = (rows.len() * beside.len()) as u32;
             let sum: u32 = sums[beside.clone()].iter().sum();
@@ -63,78 +63,67 @@ pub(super) fn weights(
             let stays = next.is_some_and(|next| next[at] == canvas[at]);
             let weight = if stays { STAYING } else { 1.0 };
             let masked = loss * (1.0 + variance / BUSY).sqrt();
-            out.push((weight / masked).max(1.0 / around.most()));
+            out.push((weight / masked).max(1.0 / most));
         }
     }
     Ok(out)
 }
 
-/// What the pixels around one are like.
-#[derive(Debug, Clone, Copy)]
-struct Around {
-    /// What each channel ranges over.
-    low: [u8; 3],
-    high: [u8; 3],
-    /// Pixels, and those of them that are calm.
-    count: u8,
-    calm: u8,
-}
-
-impl Around {
-    const NONE: Self = Self { low: [u8::MAX; 3], high: [u8::MIN; 3], count: 0, calm: 0 };
-
-    /// One pixel; what is transparent has no colour.
-    fn of(&pixel: &Pixel, calm: bool) -> Self {
-        let [r, g, b, _] = pixel;
-        let (low, high) = if pixel == NOTHING { (Self::NONE.low, Self::NONE.high) } else { ([r, g, b], [r, g, b]) };
-        Self { low, high, count: 1, calm: calm.into() }
-    }
-
-    fn with(self, other: Self) -> Self {
-        let low = std::array::from_fn(|at| self.low[at].min(other.low[at]));
-        let high = std::array::from_fn(|at| self.high[at].max(other.high[at]));
-        Self { low, high, count: self.count + other.count, calm: self.calm + other.calm }
-    }
-
-    /// The most error that a bit may be worth; any where there is noise.
-    fn most(self) -> f32 {
-        let difference = self.high.iter().zip(self.low).map(|(high, low)| high.saturating_sub(low)).max().unwrap_or(0);
-        match f32::from(difference) * PART {
-            _ if u32::from(self.calm) * CALM.1 < u32::from(self.count) * CALM.0 => f32::INFINITY,
-            0.0 => FLAT,
-            part => (part * part).max(LEAST),
-        }
-    }
-}
-
-/// What the pixels around each of `area` are like.
-fn around(canvas: &[Pixel], width: usize, area: Area, run: Run<'_>) -> Result<Vec<Around>> {
+/// The most error that a bit may be worth in each pixel of `area`; any where there is noise.
+fn most(canvas: &[Pixel], width: usize, area: Area, run: Run<'_>) -> Result<Vec<f32>> {
     let height = canvas.len() / width;
+    let (wide, high) = (area.width + 2 * REACH, area.height + 2 * REACH);
+    // Beyond the canvas and where it is transparent there is no colour, and all is calm.
+    let (mut lows, mut highs, mut calm) =
+        (vec![[u8::MAX; 4]; wide * high], vec![[u8::MIN; 4]; wide * high], vec![1; wide * high]);
     let whole = area.grown(REACH, (width, height));
-    let (left, above) = (area.x - whole.x, area.y - whole.y);
-    let mut across = Vec::with_capacity(area.width * whole.height);
     for y in whole.y..whole.y + whole.height {
         run.check()?;
-        let pixel = |x: usize| {
+        let place = (y + REACH - area.y) * wide + whole.x + REACH - area.x;
+        for (place, x) in (place..).zip(whole.x..whole.x + whole.width) {
             let at = y * width + x;
-            let between = |low: bool, high: bool, step: usize| {
-                low && high && is_even(&canvas[at - step], &canvas[at], &canvas[at + step])
+            let even = |is_within: bool, step: usize| {
+                is_within && is_even(&canvas[at - step], &canvas[at], &canvas[at + step])
             };
-            let calm = between(x > 0, x + 1 < width, 1) || between(y > 0, y + 1 < height, width);
-            Around::of(&canvas[at], calm)
-        };
-        let row: Vec<Around> = (whole.x..whole.x + whole.width).map(pixel).collect();
-        let near = |x: usize| row[x.saturating_sub(REACH)..(x + REACH + 1).min(row.len())].iter().copied();
-        across.extend((left..left + area.width).map(|x| near(x).fold(Around::NONE, Around::with)));
+            calm[place] = (even(x > 0 && x + 1 < width, 1) || even(y > 0 && y + 1 < height, width)).into();
+            if canvas[at] != NOTHING {
+                (lows[place], highs[place]) = (canvas[at], canvas[at]);
+            }
+        }
     }
-    let mut out = Vec::with_capacity(area.width * area.height);
-    for y in above..above + area.height {
+    let lows = pooled(lows.as_flattened(), (wide, 4), u8::min, run)?;
+    let highs = pooled(highs.as_flattened(), (wide, 4), u8::max, run)?;
+    let calm = pooled(&calm, (wide, 1), u8::wrapping_add, run)?;
+    let ranges = lows.as_chunks::<4>().0.iter().zip(highs.as_chunks::<4>().0);
+    let difference = |(low, high): (&[u8; 4], &[u8; 4])| {
+        low.iter().zip(high).take(3).map(|(low, high)| high.saturating_sub(*low)).max().unwrap_or(0)
+    };
+    let most = |(difference, calm): (u8, u8)| match f32::from(difference) * PART {
+        _ if calm < CALM => f32::INFINITY,
+        0.0 => FLAT,
+        part => (part * part).max(LEAST),
+    };
+    Ok(ranges.map(difference).zip(calm).map(most).collect())
+}
+
+/// What `with` makes of the bytes within reach of each place that has all of them: of rows of `wide` places of `size` bytes.
+fn pooled(values: &[u8], (wide, size): (usize, usize), with: impl Fn(u8, u8) -> u8, run: Run<'_>) -> Result<Vec<u8>> {
+    let (reach, row) = (2 * REACH, (wide - 2 * REACH) * size);
+    let pool = |out: &mut [u8], more: &[u8]| out.iter_mut().zip(more).for_each(|(out, &more)| *out = with(*out, more));
+    let mut across = Vec::with_capacity(values.len());
+    for values in values.chunks_exact(wide * size) {
         run.check()?;
-        let rows = y.saturating_sub(REACH)..(y + REACH + 1).min(whole.height);
-        let near = |x: usize| rows.clone().map(move |row| row * area.width + x).map(|at| across[at]);
-        out.extend((0..area.width).map(|x| near(x).fold(Around::NONE, Around::with)));
+        let start = across.len();
+        across.extend_from_slice(&values[..row]);
+        (1..=reach).for_each(|step| pool(&mut across[start..], &values[step * size..]));
     }
-    Ok(out)
+    let mut all = Vec::with_capacity(across.len());
+    for start in (0..across.len() - reach * row).step_by(row) {
+        run.check()?;
+        all.extend_from_slice(&across[start..start + row]);
+        (1..=reach).for_each(|step| pool(&mut all[start..], &across[start + step * row..]));
+    }
+    Ok(all)
 }
 
 /// Whether a pixel lies between two others as a gradient does.
@@ -177,7 +166,8 @@ mod tests {
     fn colours_farther_away_and_those_of_nothing_do_not_count() {
         let far = |x: usize, _: usize| if x + REACH < SIDE / 2 || x > SIDE / 2 + REACH { 250 } else { 100 };
         assert_eq!(worth(far), FLAT);
-        let all = [NOTHING, [5, 9, 7, u8::MAX], [6, 9, 14, 1]].map(|pixel| Around::of(&pixel, true));
-        assert_eq!(all.into_iter().fold(Around::NONE, Around::with).most(), 4.0);
+        let nothing = vec![NOTHING; SIDE * SIDE];
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        assert!(most(&nothing, SIDE, Area::LEAST, run).unwrap() == [FLAT]);
     }
 }
