@@ -91,9 +91,9 @@ fn most(canvas: &[Pixel], width: usize, area: Area, run: Run<'_>) -> Result<Vec<
             }
         }
     }
-    let lows = pooled(lows.as_flattened(), (wide, 4), u8::min, run)?;
-    let highs = pooled(highs.as_flattened(), (wide, 4), u8::max, run)?;
-    let calm = pooled(&calm, (wide, 1), u8::wrapping_add, run)?;
+    let lows = pooled(lows.into_flattened(), (wide, 4), u8::min, run)?;
+    let highs = pooled(highs.into_flattened(), (wide, 4), u8::max, run)?;
+    let calm = pooled(calm, (wide, 1), u8::wrapping_add, run)?;
     let ranges = lows.as_chunks::<4>().0.iter().zip(highs.as_chunks::<4>().0);
     let difference = |(low, high): (&[u8; 4], &[u8; 4])| {
         low.iter().zip(high).take(3).map(|(low, high)| high.saturating_sub(*low)).max().unwrap_or(0)
@@ -107,7 +107,7 @@ fn most(canvas: &[Pixel], width: usize, area: Area, run: Run<'_>) -> Result<Vec<
 }
 
 /// What `with` makes of the bytes within reach of each place that has all of them: of rows of `wide` places of `size` bytes.
-fn pooled(values: &[u8], (wide, size): (usize, usize), with: impl Fn(u8, u8) -> u8, run: Run<'_>) -> Result<Vec<u8>> {
+fn pooled(values: Vec<u8>, (wide, size): (usize, usize), with: impl Fn(u8, u8) -> u8, run: Run<'_>) -> Result<Vec<u8>> {
     let (reach, row) = (2 * REACH, (wide - 2 * REACH) * size);
     let pool = |out: &mut [u8], more: &[u8]| out.iter_mut().zip(more).for_each(|(out, &more)| *out = with(*out, more));
     let mut across = Vec::with_capacity(values.len());
@@ -117,6 +117,8 @@ fn pooled(values: &[u8], (wide, size): (usize, usize), with: impl Fn(u8, u8) -> 
         across.extend_from_slice(&values[..row]);
         (1..=reach).for_each(|step| pool(&mut across[start..], &values[step * size..]));
     }
+    // As large as a frame, as what comes is.
+    drop(values);
     let mut all = Vec::with_capacity(across.len());
     for start in (0..across.len() - reach * row).step_by(row) {
         run.check()?;
