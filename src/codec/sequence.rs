@@ -4,12 +4,27 @@
 //! before. Which of them makes the frames that follow cheapest is found by dynamic programming over what lies on the
 //! canvas before each frame, with the format's own cost of a frame. A pixel is any value whose default is transparent.
 
+#[cfg(any(feature = "gif", feature = "webp"))]
+use crate::picture::Channels;
 use crate::{control::Run, error::Result};
 
 /// Red, green, blue and straight alpha; all transparent ones alike.
 pub(crate) type Pixel = [u8; 4];
 /// The transparent pixel.
 pub(crate) const NOTHING: Pixel = [0; 4];
+
+/// Their samples, with alpha or without.
+#[cfg(any(feature = "gif", feature = "webp"))]
+pub(crate) fn samples(pixels: &[Pixel], channels: Channels) -> Vec<u8> {
+    if channels != Channels::Rgb {
+        return pixels.as_flattened().to_vec();
+    }
+    let mut samples = vec![0; pixels.len() * 3];
+    for (samples, &[r, g, b, _]) in samples.as_chunks_mut().0.iter_mut().zip(pixels) {
+        *samples = [r, g, b];
+    }
+    samples
+}
 
 /// What happens to a frame's place on the canvas when its time is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -36,10 +51,17 @@ impl Area {
     /// One pixel, for frames that change none.
     pub(crate) const LEAST: Self = Self { x: 0, y: 0, width: 1, height: 1 };
 
-    /// The least that holds all pixels of a canvas `width` wide for which `which` is true, of two canvases.
-    pub(crate) fn around<P: Copy>(one: &[P], other: &[P], width: usize, which: impl Fn(P, P) -> bool) -> Option<Self> {
-        let rows = one.chunks_exact(width).zip(other.chunks_exact(width));
-        Self::least(rows, width, |(one, other), x| which(one[x], other[x]))
+    /// The least that holds all pixels of a canvas `width` wide for which `which` is true, of two canvases. It never is of
+    /// equal ones.
+    pub(crate) fn around<P: Copy + Eq>(
+        one: &[P],
+        other: &[P],
+        width: usize,
+        which: impl Fn(P, P) -> bool,
+    ) -> Option<Self> {
+        let rows = one.chunks_exact(width).zip(other.chunks_exact(width)).enumerate();
+        let differ = rows.filter(|(_, (one, other))| one != other);
+        differ.filter_map(|(y, (one, other))| Self::line(y, width, |x| which(one[x], other[x]))).reduce(Self::with)
     }
 
     /// The least that holds all places of `rows`, each `width` long, for which `which` is true.
@@ -48,12 +70,14 @@ impl Area {
         width: usize,
         which: impl Fn(R, usize) -> bool,
     ) -> Option<Self> {
-        let line = |(y, row): (usize, R)| {
-            let x = (0..width).find(|&x| which(row, x))?;
-            let right = (x..width).rfind(|&x| which(row, x))?;
-            Some(Self { x, y, width: right + 1 - x, height: 1 })
-        };
-        rows.enumerate().filter_map(line).reduce(Self::with)
+        rows.enumerate().filter_map(|(y, row)| Self::line(y, width, |x| which(row, x))).reduce(Self::with)
+    }
+
+    /// The least that holds all of the `width` places of a row for which `which` is true.
+    fn line(y: usize, width: usize, which: impl Fn(usize) -> bool) -> Option<Self> {
+        let x = (0..width).find(|&x| which(x))?;
+        let right = (x..width).rfind(|&x| which(x))?;
+        Some(Self { x, y, width: right + 1 - x, height: 1 })
     }
 
     /// The least that holds it and begins at multiples of `grid` pixels.

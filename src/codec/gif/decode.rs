@@ -2,7 +2,7 @@
 
 use super::{Gif, blocks::delay, player::Player, probe::probe};
 use crate::{
-    codec::{Decode, DecodeOptions, Info},
+    codec::{Decode, DecodeOptions, Info, sequence::samples},
     control::Run,
     error::Result,
     format::Format,
@@ -43,11 +43,7 @@ impl Frames for Composed<'_> {
 
     fn next(&mut self, run: Run<'_>) -> Result<Option<Frame<'_>>> {
         let Some(ticks) = self.player.draw(run)? else { return Ok(None) };
-        let pixels = self.player.canvas().iter();
-        let samples = match self.channels {
-            Channels::Rgb => pixels.flat_map(|&[r, g, b, _]| [r, g, b]).collect(),
-            _ => pixels.flatten().copied().collect(),
-        };
+        let samples = samples(self.player.canvas(), self.channels);
         let Layout { width, height, channels, .. } = self.layout();
         let picture = Picture::new(width, height, channels, Samples::Eight(samples))?;
         Ok(Some(Frame { picture: picture.into(), delay: delay(ticks) }))

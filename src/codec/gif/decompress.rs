@@ -9,24 +9,27 @@ const MOST_CODES: usize = 1 << MOST_BITS;
 /// Codes between two questions whether to go on; one takes some nanoseconds.
 const STRIDE: u32 = 1 << 18;
 
+/// Indices from the last of which on a phrase is copied as a whole.
+const LONG: usize = 16;
+
+/// Where a phrase was put out, and how many indices it has.
+#[derive(Debug, Clone, Copy, Default)]
+struct Phrase {
+    start: usize,
+    length: usize,
+}
+
 /// A dictionary, to be used again from frame to frame.
 #[derive(Debug)]
 pub(super) struct Decompressor {
-    /// The code without its last index.
-    prefix: Vec<u16>,
-    last: Vec<u8>,
-    first: Vec<u8>,
-    length: Vec<u16>,
+    /// Of every code but the first, which stand for themselves. What a code is made of was put out in a row: the phrase
+    /// before, and an index of the one behind.
+    phrases: Vec<Phrase>,
 }
 
 impl Decompressor {
     pub(super) fn new() -> Self {
-        Self {
-            prefix: vec![0; MOST_CODES],
-            last: vec![0; MOST_CODES],
-            first: vec![0; MOST_CODES],
-            length: vec![0; MOST_CODES],
-        }
+        Self { phrases: vec![Phrase::default(); MOST_CODES] }
     }
 
     /// Fills `indices` from `data`, blocks of codes that begin with `bits` for an index. What comes behind is not read.
@@ -38,12 +41,8 @@ impl Decompressor {
             return Err(damaged(format!("has a code size of {bits}, not 1 to 8")));
         }
         let clear = 1u16 << bits;
-        for code in 0..clear {
-            let at = usize::from(code);
-            (self.last[at], self.first[at], self.length[at]) = (code as u8, code as u8, 1);
-        }
         let mut codes = Codes { bytes: blocks(data).flatten(), held: 0, count: 0 };
-        let (mut width, mut next, mut previous) = (u32::from(bits) + 1, clear + 2, None);
+        let (mut width, mut next, mut previous) = (u32::from(bits) + 1, clear + 2, None::<Phrase>);
         let (mut done, mut read) = (0, 0u32);
         let total = indices.len();
         while done < total {
@@ -63,7 +62,7 @@ impl Decompressor {
                     return Err(damaged(format!("begins with the code {code}")));
                 }
                 indices[done] = code as u8;
-                (done, previous) = (done + 1, Some(code));
+                (done, previous) = (done + 1, Some(Phrase { start: done, length: 1 }));
                 // With a code size of 1 there is no room for a code more.
                 width = width.max(u32::from(next).ilog2() + 1);
                 continue;
@@ -71,38 +70,31 @@ impl Decompressor {
             if code > next || code == next && usize::from(next) >= MOST_CODES {
                 return Err(damaged(format!("has the code {code} where {next} is the next")));
             }
-            // The code that is just being made begins and ends with the same index.
-            let first = self.first[usize::from(if code == next { before } else { code })];
             if usize::from(next) < MOST_CODES {
-                let at = usize::from(next);
-                (self.prefix[at], self.last[at]) = (before, first);
-                self.first[at] = self.first[usize::from(before)];
-                self.length[at] = self.length[usize::from(before)].saturating_add(1);
+                self.phrases[usize::from(next)] = Phrase { length: before.length + 1, ..before };
                 next += 1;
                 if u32::from(next) == 1 << width && width < MOST_BITS {
                     width += 1;
                 }
             }
-            done = self.spell(code, indices, done);
-            previous = Some(code);
+            let phrase = if code < clear { None } else { Some(self.phrases[usize::from(code)]) };
+            let length = phrase.map_or(1, |phrase| phrase.length).min(total - done);
+            match phrase {
+                None => indices[done] = code as u8,
+                Some(Phrase { start, .. }) => repeat(indices, start, done, length),
+            }
+            previous = Some(Phrase { start: done, length });
+            done += length;
         }
         Ok(())
     }
+}
 
-    /// Writes what `code` stands for from `done` on, as far as there is room, and gives back where it ends.
-    fn spell(&self, code: u16, indices: &mut [u8], done: usize) -> usize {
-        let length = usize::from(self.length[usize::from(code)]);
-        let end = (done + length).min(indices.len());
-        let mut code = usize::from(code);
-        for _ in end..done + length {
-            code = usize::from(self.prefix[code]);
-        }
-        for index in indices[done..end].iter_mut().rev() {
-            *index = self.last[code];
-            code = usize::from(self.prefix[code]);
-        }
-        end
-    }
+/// Puts out at `done` so many indices as were from `start` on, the last of which may be the first put out.
+fn repeat(indices: &mut [u8], start: usize, done: usize, length: usize) {
+    let there = if length < LONG { 0 } else { length - 1 };
+    indices.copy_within(start..start + there, done);
+    (there..length).for_each(|at| indices[done + at] = indices[start + at]);
 }
 
 /// Codes, least significant bit first.

@@ -121,16 +121,21 @@ fn paint(canvas: &mut [Pixel], picture: &Picture) {
             eight.eight().unwrap_or(&[])
         }
     };
-    let channels = picture.channels();
-    let pixels = canvas.iter_mut().zip(samples.chunks_exact(channels.count()));
     let put = |pixel: &mut Pixel, [r, g, b]: [u8; 3], alpha| {
         *pixel = if alpha < OPAQUE { NOTHING } else { [r, g, b, u8::MAX] };
     };
-    match channels {
-        Channels::Gray => pixels.for_each(|(pixel, p)| put(pixel, [p[0]; 3], u8::MAX)),
-        Channels::GrayAlpha => pixels.for_each(|(pixel, p)| put(pixel, [p[0]; 3], p[1])),
-        Channels::Rgb => pixels.for_each(|(pixel, p)| put(pixel, [p[0], p[1], p[2]], u8::MAX)),
-        Channels::Rgba | Channels::Cmyk => pixels.for_each(|(pixel, p)| put(pixel, [p[0], p[1], p[2]], p[3])),
+    let canvas = canvas.iter_mut();
+    match picture.channels() {
+        Channels::Gray => canvas.zip(samples).for_each(|(pixel, &y)| put(pixel, [y; 3], u8::MAX)),
+        Channels::GrayAlpha => {
+            canvas.zip(samples.as_chunks().0).for_each(|(pixel, &[y, alpha])| put(pixel, [y; 3], alpha));
+        }
+        Channels::Rgb => canvas.zip(samples.as_chunks().0).for_each(|(pixel, &rgb)| put(pixel, rgb, u8::MAX)),
+        Channels::Rgba | Channels::Cmyk => canvas.zip(samples.as_chunks().0).for_each(|(pixel, &rgba)| {
+            // As a number, so that several are made at once.
+            let drawn = u32::from_ne_bytes(rgba) | u32::from_ne_bytes([0, 0, 0, u8::MAX]);
+            *pixel = if rgba[3] < OPAQUE { NOTHING } else { drawn.to_ne_bytes() };
+        }),
     }
 }
 

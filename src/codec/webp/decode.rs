@@ -7,7 +7,7 @@ use super::{
     riff::{Content, File, Image},
 };
 use crate::{
-    codec::{Decode, DecodeOptions, Info},
+    codec::{Decode, DecodeOptions, Info, sequence::samples},
     control::Run,
     error::{Error, Result},
     format::Format,
@@ -79,11 +79,7 @@ impl Frames for Composed<'_> {
         run.check()?;
         let Some(frame) = self.player.next()? else { return Ok(None) };
         self.player.draw(&frame, run)?;
-        let pixels = self.player.canvas().iter();
-        let samples = match self.layout.channels {
-            Channels::Rgb => pixels.flat_map(|&[r, g, b, _]| [r, g, b]).collect(),
-            _ => pixels.flatten().copied().collect(),
-        };
+        let samples = samples(self.player.canvas(), self.layout.channels);
         let Layout { width, height, channels, .. } = self.layout;
         let picture = Picture::new(width, height, channels, Samples::Eight(samples))?;
         let delay = Delay { numerator: frame.milliseconds(), ..Delay::NONE };

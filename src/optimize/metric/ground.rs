@@ -37,7 +37,10 @@ impl<'a> Grounded<'a> {
     }
 
     fn write<T: Copy>(&self, row: &[T], eight: impl Fn(T) -> u8, [r, g, b]: [&mut [f32]; 3]) {
-        let over = |[c, a]: [T; 2]| linear(composite(eight(c), eight(a), self.ground));
+        let over = |[c, a]: [T; 2]| match eight(a) {
+            u8::MAX => linear(eight(c)),
+            alpha => linear(composite(eight(c), alpha, self.ground)),
+        };
         let plain = |c: T| linear(eight(c));
         let width = self.picture.width() as usize;
         let out = r.iter_mut().zip(g.iter_mut()).zip(b.iter_mut()).map(|((r, g), b)| (r, g, b));
