@@ -7,12 +7,13 @@
 use std::{borrow::Cow, cmp::Reverse, collections::HashMap, ops::Range};
 
 use super::{
+    colour::{distance, misleads, point},
     frame::{Coded, Counts, finalists},
     masking::weights,
     merged::{Merged, Source},
     recompress::Draft,
     tables::{Needs, Table},
-    trade::{MOST_SPARED, Trader, Wish, Wishes, distance, misleads, point},
+    trade::{MOST_SPARED, Trader, Wish, Wishes},
     write::{TRAILER, write_head},
 };
 use crate::{
@@ -247,12 +248,10 @@ impl<'t> Pen<'t> {
     ) -> Result<Vec<Wish>> {
         let mut own = Nearest::new(table);
         let mut nearest = |colour| if local { own.of(colour) } else { self.nearest.of(colour) };
-        let mut wish = |(at, (&left, &weight)): (usize, (&f32, &f32))| Wish {
-            nearest: if wanted[at] == NOTHING { None } else { nearest(wanted[at]).map(|near| near.index) },
-            colour: wanted[at],
-            base: self.base[at],
-            left,
-            weight,
+        let mut wish = |(at, (&left, &weight)): (usize, (&f32, &f32))| {
+            let near = if wanted[at] == NOTHING { None } else { nearest(wanted[at]) };
+            let near = near.map(|Near { index, .. }| (index, table.entries[usize::from(index)]));
+            Wish::new((wanted[at], self.base[at]), near, (left, weight))
         };
         let mut pixels = Vec::with_capacity(area.width * area.height);
         for row in costs.within(area, self.width, run) {

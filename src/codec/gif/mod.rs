@@ -4,6 +4,8 @@ mod blocks;
 #[cfg(feature = "gif")]
 mod clock;
 #[cfg(feature = "gif")]
+mod colour;
+#[cfg(feature = "gif")]
 mod compress;
 #[cfg(feature = "gif")]
 mod container;

@@ -4,7 +4,10 @@
 //! so that the next one reaches farther costs more than it gains: the dictionary grows more slowly.) Errors are diffused to
 //! the pixels behind and below, so that colours stay true in the mean.
 
-use super::compress::Bits;
+use super::{
+    colour::{Point, add, distance, misleads, point, square},
+    compress::Bits,
+};
 use crate::{codec::sequence::Pixel, control::Run, error::Result};
 
 /// Bits of the longest code.
@@ -12,9 +15,6 @@ const MOST_BITS: u32 = 12;
 const MOST_CODES: u16 = 1 << MOST_BITS;
 /// No error of a pixel is worth more bits than this: so many spell it out.
 pub(super) const MOST_SPARED: f32 = 11.0;
-/// The greatest error of colour, as a squared distance, and of luma.
-const MOST_CHROMA: f32 = 900.0;
-const MOST_LUMA: f32 = 48.0;
 /// Paths followed at once.
 const MOST_PATHS: usize = 48;
 /// Pixels by which a path may be dearer than the best so far and still be followed.
@@ -27,56 +27,49 @@ const PLAIN: f32 = 0.4;
 /// would be seen as noise, as Floyd and Steinberg have them otherwise but for more to the right.
 const RIGHT: f32 = 0.4;
 const BELOW: [f32; 3] = [0.15, 0.2, 0.05];
+/// Squared errors below this are not handed on: they would become ever smaller, down to numbers that machines are slow with.
+const GONE: f32 = 1e-8;
 
 /// No code: a child is never the first.
 const NONE: u16 = 0;
 
-/// Luma, and two weighted differences of colour from it.
-pub(super) type Point = [f32; 3];
-
-pub(super) fn point(colour: Pixel) -> Point {
-    let [r, g, b, _] = colour.map(f32::from);
-    let y = 0.25 * r + 0.625 * g + 0.125 * b;
-    [y, 0.464 * (r - y), 0.34 * (b - y)]
-}
-
-/// How far apart two colours are; its unit is the square of a step of luma.
-pub(super) fn distance(one: Point, other: Point) -> f32 {
-    square([one[0] - other[0], one[1] - other[1], one[2] - other[2]])
-}
-
-/// Whether one must not be taken for the other, however few bits it costs: lines of two colours that change places change what a
-/// chart says, and pixels that are gone or were added make another letter.
-pub(super) fn misleads(one: Point, other: Point) -> bool {
-    let (luma, reds, blues) = (one[0] - other[0], one[1] - other[1], one[2] - other[2]);
-    luma.abs() > MOST_LUMA || reds * reds + blues * blues > MOST_CHROMA
-}
-
-fn square(p: Point) -> f32 {
-    p[0] * p[0] + p[1] * p[1] + p[2] * p[2]
-}
-
-fn add(p: Point, q: Point, share: f32) -> Point {
-    [p[0] + q[0] * share, p[1] + q[1] * share, p[2] + q[2] * share]
-}
-
 /// A pixel to be coded.
 pub(super) struct Wish {
     /// The index of its colour, or of the nearest; `None` where it has to be left.
-    pub(super) nearest: Option<u8>,
-    pub(super) colour: Pixel,
+    nearest: Option<u8>,
+    colour: Point,
     /// What the canvas shows.
-    pub(super) base: Pixel,
+    base: Point,
     /// What it costs in bits to leave it; infinite where it may not be.
-    pub(super) left: f32,
+    left: f32,
     /// What a unit of distance from its colour costs in bits.
-    pub(super) weight: f32,
+    weight: f32,
+    /// Whether the canvas shows the very colour, and whether the table has it.
+    there: bool,
+    exact: bool,
 }
 
 impl Wish {
-    /// Whether the canvas shows the very colour.
-    fn is_there(&self) -> bool {
-        self.left == 0.0 && self.base == self.colour
+    /// Of a colour, where the canvas shows another, and the table has one that is `nearest`.
+    pub(super) fn new(
+        (colour, base): (Pixel, Pixel),
+        nearest: Option<(u8, Pixel)>,
+        (left, weight): (f32, f32),
+    ) -> Self {
+        Self {
+            nearest: nearest.map(|(index, _)| index),
+            colour: point(colour),
+            base: point(base),
+            left,
+            weight,
+            there: left == 0.0 && base == colour,
+            exact: nearest.is_some_and(|(_, entry)| entry == colour),
+        }
+    }
+
+    /// Whether the very colour is what `index` shows.
+    fn is_met(&self, index: u8, leaving: Option<u8>) -> bool {
+        if leaving == Some(index) { self.there } else { self.exact && self.nearest == Some(index) }
     }
 }
 
@@ -94,11 +87,10 @@ pub(super) struct Wishes<'a> {
 impl Wishes<'_> {
     /// Whether a pixel may be left as it is. One whose colour has its index taken for that must be, and so must one that is
     /// there already and could only be drawn otherwise.
+    #[inline(always)]
     fn may_leave(&self, wish: &Wish) -> bool {
-        let Some(nearest) = wish.nearest else { return true };
-        self.leaves && wish.left <= MOST_SPARED
-            || self.transparent == Some(nearest)
-            || wish.is_there() && self.entries[usize::from(nearest)] != wish.colour
+        let taken = wish.nearest.is_none() || wish.nearest == self.transparent || wish.there && !wish.exact;
+        self.transparent.is_some() && (taken || self.leaves && wish.left <= MOST_SPARED)
     }
 
     /// Bits that hold every index, at least 2.
@@ -128,13 +120,9 @@ impl Traded {
 /// What all paths have to do with at a pixel.
 struct Target<'a> {
     wish: &'a Wish,
-    colour: Point,
-    base: Point,
     /// The error handed down.
     above: Point,
-    /// The index that leaves it, if that may be.
-    leaving: Option<u8>,
-    transparent: Option<u8>,
+    may_leave: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -163,11 +151,13 @@ pub(super) struct Trader {
     next: u16,
     width: u32,
     bits: u8,
+    /// The index that leaves a pixel as it is.
+    leaving: Option<u8>,
     points: Vec<Point>,
     /// For each index the others by their distance, itself first.
     near: Vec<Vec<(f32, u8)>>,
-    /// Errors handed down to the pixels of about a row, in turn: that of a pixel is one behind its place. (What looks farther
-    /// ahead than a row sees those of the row before; what is drawn does not.)
+    /// Errors handed down to the pixels of at least a row, in turn: that of a pixel is one behind its place. (What looks farther
+    /// ahead than a row sees none, or those of rows before; what is drawn does not.)
     above: Vec<Point>,
     paths: Vec<Path>,
     further: Vec<Path>,
@@ -185,6 +175,7 @@ impl Trader {
             next: 0,
             width: 0,
             bits: 2,
+            leaving: None,
             points: Vec::new(),
             near: Vec::new(),
             above: Vec::new(),
@@ -194,14 +185,14 @@ impl Trader {
     }
 
     fn start(&mut self, wishes: &Wishes<'_>) {
-        self.bits = wishes.bits();
+        (self.bits, self.leaving) = (wishes.bits(), wishes.transparent);
         for code in 0..1u16 << self.bits {
             (self.last[usize::from(code)], self.first[usize::from(code)]) = (code as u8, code as u8);
         }
         self.points = wishes.entries.iter().map(|&entry| point(entry)).collect();
         self.points.resize(256, [0.0; 3]);
         self.above.clear();
-        self.above.resize(wishes.width + 3, [0.0; 3]);
+        self.above.resize((wishes.width + 3).next_power_of_two(), [0.0; 3]);
         let drawn = |(index, entry): &(usize, &Pixel)| entry[3] != 0 && wishes.transparent != Some(*index as u8);
         let drawn: Vec<usize> = wishes.entries.iter().enumerate().filter(drawn).map(|(index, _)| index).collect();
         self.near = vec![Vec::new(); 256];
@@ -259,69 +250,96 @@ impl Trader {
     fn settle(&mut self, wishes: &Wishes<'_>, at: usize, indices: &[u8], carried: Point) -> Path {
         let mut path = Path { code: 0, error: 0.0, carried };
         for (at, &index) in (at..).zip(indices) {
-            path = self.follow(&self.target(wishes, at), &path, 0, index).unwrap_or(path);
-            let cells = self.above.len();
-            // Behind this pixel its cell is that of one in the next row.
-            self.above[at % cells] = [0.0; 3];
+            let before = (path.error, path.carried);
+            let target = self.target(wishes, at);
+            // Mostly there is nothing to hand down.
+            if path.carried == [0.0; 3] && target.above == [0.0; 3] && target.wish.is_met(index, self.leaving) {
+                continue;
+            }
+            if let Some((error, carried)) = self.follow(&target, before, index, f32::INFINITY) {
+                (path.error, path.carried) = (error, if square(carried) < GONE { [0.0; 3] } else { carried });
+            }
+            // Behind this pixel its cell is that of one in a row below.
+            *self.above(at + 1) = [0.0; 3];
             for (below, share) in (at + wishes.width..).zip(BELOW) {
-                self.above[below % cells] = add(self.above[below % cells], path.carried, share / RIGHT);
+                let above = self.above(below);
+                *above = add(*above, path.carried, share / RIGHT);
             }
         }
         path
     }
 
-    fn target<'a>(&self, wishes: &Wishes<'a>, at: usize) -> Target<'a> {
-        let wish = &wishes.pixels[at];
-        Target {
-            wish,
-            colour: point(wish.colour),
-            base: point(wish.base),
-            above: self.above[(at + 1) % self.above.len()],
-            leaving: wishes.transparent.filter(|_| wishes.may_leave(wish)),
-            transparent: wishes.transparent,
-        }
+    /// The error handed down to the pixel before `at`.
+    #[inline(always)]
+    fn above(&mut self, at: usize) -> &mut Point {
+        let cells = self.above.len();
+        &mut self.above[at & (cells - 1)]
     }
 
-    /// The path that goes on with `index`, if it may.
-    fn follow(&self, target: &Target<'_>, path: &Path, code: u16, index: u8) -> Option<Path> {
+    #[inline(always)]
+    fn target<'a>(&mut self, wishes: &Wishes<'a>, at: usize) -> Target<'a> {
+        let wish = &wishes.pixels[at];
+        Target { wish, above: *self.above(at + 1), may_leave: wishes.may_leave(wish) }
+    }
+
+    /// What a path goes on with behind `index`: its error, no more than `limit`, and that for the next pixel. `None` where it
+    /// may not.
+    #[inline(always)]
+    fn follow(
+        &self,
+        target: &Target<'_>,
+        (error, carried): (f32, Point),
+        index: u8,
+        limit: f32,
+    ) -> Option<(f32, Point)> {
         let wish = target.wish;
-        let leaves = target.transparent == Some(index);
-        if leaves && target.leaving.is_none() || !leaves && wish.nearest.is_none() {
+        let leaves = self.leaving == Some(index);
+        if leaves && !target.may_leave {
             return None;
         }
         if wish.nearest.is_none() {
-            return Some(Path { code, error: path.error, carried: [0.0; 3] });
+            return leaves.then_some((error, [0.0; 3]));
         }
-        let shown = if leaves { target.base } else { self.points[usize::from(index)] };
-        let plain = add(shown, target.colour, -1.0);
-        if !leaves && square(plain) > 0.0 {
+        let shown = if leaves { wish.base } else { self.points[usize::from(index)] };
+        let plain = add(shown, wish.colour, -1.0);
+        let far = square(plain);
+        if !leaves && far > 0.0 {
             // What is there already is not drawn over with another colour: that would be seen to flicker.
-            let disturbs = wish.is_there() && (target.leaving.is_some() || wish.nearest != Some(index));
-            if disturbs || wish.nearest != Some(index) && misleads(shown, target.colour) {
+            let disturbs = wish.there && (target.may_leave || wish.nearest != Some(index));
+            if disturbs || wish.nearest != Some(index) && misleads(shown, wish.colour) {
                 return None;
             }
         }
-        let meant = add(add(plain, path.carried, 1.0), target.above, 1.0);
-        let exact = square(plain) == 0.0 || leaves && wish.left == 0.0;
-        let price = wish.weight * (PLAIN * square(plain) + (1.0 - PLAIN) * square(meant));
-        let error = if exact { path.error } else { path.error + price };
-        Some(Path { code, error, carried: meant.map(|axis| axis * RIGHT) })
+        let weight = if far == 0.0 || leaves && wish.left == 0.0 { 0.0 } else { wish.weight };
+        // Mostly what is plainly off is too much by itself.
+        if error + weight * (PLAIN * far) > limit {
+            return None;
+        }
+        let meant = add(add(plain, carried, 1.0), target.above, 1.0);
+        let error = error + weight * (PLAIN * far + (1.0 - PLAIN) * square(meant));
+        (error <= limit).then(|| (error, meant.map(|axis| axis * RIGHT)))
     }
 
     /// Collects the paths of one pixel.
     fn begin(&mut self, wishes: &Wishes<'_>, at: usize, carried: Point) {
         let target = self.target(wishes, at);
         let wish = target.wish;
-        let start = Path { code: 0, error: 0.0, carried };
         let mut paths = std::mem::take(&mut self.paths);
         paths.clear();
-        paths.extend(wishes.transparent.and_then(|index| self.follow(&target, &start, index.into(), index)));
+        let take = |paths: &mut Vec<Path>, index: u8| {
+            if let Some((error, carried)) = self.follow(&target, (0.0, carried), index, f32::INFINITY) {
+                paths.push(Path { code: index.into(), error, carried });
+            }
+        };
+        if let Some(index) = wishes.transparent {
+            take(&mut paths, index);
+        }
         if let Some(nearest) = wish.nearest {
             for &(far, index) in &self.near[usize::from(nearest)] {
                 if paths.len() == MOST_PATHS || !paths.is_empty() && wish.weight * far > MOST_SPARED {
                     break;
                 }
-                paths.extend(self.follow(&target, &start, index.into(), index));
+                take(&mut paths, index);
             }
         }
         self.paths = paths;
@@ -354,10 +372,13 @@ impl Trader {
         let mut further = std::mem::take(&mut self.further);
         further.clear();
         for path in &self.paths {
+            let limit = limit.min(path.error + MOST_SPARED);
             let mut child = self.child[usize::from(path.code)];
             while child != NONE {
-                let next = self.follow(&target, path, child, self.last[usize::from(child)]);
-                further.extend(next.filter(|next| next.error - path.error <= MOST_SPARED && next.error <= limit));
+                let before = (path.error, path.carried);
+                if let Some((error, carried)) = self.follow(&target, before, self.last[usize::from(child)], limit) {
+                    further.push(Path { code: child, error, carried });
+                }
                 child = self.sibling[usize::from(child)];
             }
         }
@@ -430,13 +451,28 @@ mod tests {
         (0..count).map(|index| [index * step, index * step, index * step, 255]).collect()
     }
 
+    /// What a [`Wish`] is made of.
+    #[derive(Clone, Copy)]
+    struct Raw {
+        nearest: Option<u8>,
+        colour: Pixel,
+        base: Pixel,
+        left: f32,
+        weight: f32,
+    }
+
+    fn wished(raws: &[Raw], entries: &[Pixel]) -> Vec<Wish> {
+        let near = |raw: &Raw| raw.nearest.map(|index| (index, entries[usize::from(index)]));
+        raws.iter().map(|raw| Wish::new((raw.colour, raw.base), near(raw), (raw.left, raw.weight))).collect()
+    }
+
     /// Noise of `count` grays.
-    fn noise(entries: &[Pixel], weight: f32) -> Vec<Wish> {
+    fn noise(entries: &[Pixel], weight: f32) -> Vec<Raw> {
         let mut state = 1u32;
         let mut wish = || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let index = (state >> 16) as usize % entries.len();
-            Wish {
+            Raw {
                 nearest: Some(index as u8),
                 colour: entries[index],
                 base: [0; 4],
@@ -455,7 +491,7 @@ mod tests {
     fn a_decoder_reads_what_each_pixel_became() {
         let entries = grays(40, 6);
         for weight in [1e9, 0.1, 0.001] {
-            let pixels = noise(&entries, weight);
+            let pixels = wished(&noise(&entries, weight), &entries);
             let traded = traded(&wishes(&pixels, &entries, Some(40)));
             let blocks: Vec<u8> =
                 traded.codes[1..].chunks(255).flat_map(|block| [&[block.len() as u8][..], block].concat()).collect();
@@ -471,18 +507,18 @@ mod tests {
     #[test]
     fn errors_that_cost_too_much_are_not_made_and_cheaper_ones_spare_bytes() {
         let entries = grays(40, 6);
-        let exact = noise(&entries, 1e9);
+        let exact = wished(&noise(&entries, 1e9), &entries);
         let dear = traded(&wishes(&exact, &entries, Some(40)));
         let right = |(&index, wish): (&u8, &Wish)| index == 40 || Some(index) == wish.nearest;
         assert!(dear.indices.iter().zip(&exact).all(right));
-        let cheap = traded(&wishes(&noise(&entries, 0.003), &entries, Some(40)));
+        let cheap = traded(&wishes(&wished(&noise(&entries, 0.003), &entries), &entries, Some(40)));
         assert!(cheap.codes.len() * 4 < dear.codes.len() * 3, "{} of {}", cheap.codes.len(), dear.codes.len());
     }
 
     #[test]
     fn blue_and_green_of_a_chart_are_not_taken_for_each_other_at_any_price() {
         let entries = [[255; 4], [235, 235, 235, 255], [31, 119, 180, 255], [44, 160, 44, 255]];
-        let pixels = noise(&entries, 1e-4);
+        let pixels = wished(&noise(&entries, 1e-4), &entries);
         let drawn = traded(&wishes(&pixels, &entries, None)).indices;
         let taken = |from: u8, to: u8| {
             drawn.iter().zip(&pixels).filter(|(drawn, wish)| wish.nearest == Some(from) && **drawn == to).count()
@@ -500,7 +536,8 @@ mod tests {
             (pixel.base, pixel.left) = (pixel.colour, if still { 0.0 } else { f32::INFINITY });
             pixel.nearest = if still && at % 2 == 0 { None } else { pixel.nearest };
         }
-        let drawn = traded(&Wishes { leaves: false, ..wishes(&pixels, &entries, Some(2)) }).indices;
+        let wished = wished(&pixels, &entries);
+        let drawn = traded(&Wishes { leaves: false, ..wishes(&wished, &entries, Some(2)) }).indices;
         assert!(drawn.iter().zip(&pixels).all(|(&index, wish)| index == wish.nearest.unwrap_or(2)));
     }
 
@@ -515,11 +552,11 @@ mod tests {
                 (pixel.base, pixel.left) = (entries[20], 0.0);
             }
         }
-        let others = |ground: Option<u8>, pixels: &[Wish], leaves: bool| {
-            let drawn = traded(&Wishes { leaves, ..wishes(pixels, &entries, Some(40)) }).indices;
-            let there = |wish: &Wish| wish.left == 0.0 && wish.base == wish.colour;
+        let others = |ground: Option<u8>, pixels: &[Raw], leaves: bool| {
+            let pixels = wished(pixels, &entries);
+            let drawn = traded(&Wishes { leaves, ..wishes(&pixels, &entries, Some(40)) }).indices;
             let other = |index: u8| index != 40 && Some(index) != ground;
-            drawn.iter().zip(pixels).filter(|(index, wish)| there(wish) && other(**index)).count()
+            drawn.iter().zip(&pixels).filter(|(index, wish)| wish.there && other(**index)).count()
         };
         assert_eq!([true, false].map(|leaves| others(Some(20), &pixels, leaves)), [0, 0]);
         // The table lacks the colour of the ground.
@@ -533,14 +570,14 @@ mod tests {
     fn errors_are_evened_out() {
         // Every other gray: half of what is wanted lies between.
         let entries = grays(12, 20);
-        let between = |at: usize| Wish {
+        let between = |at: usize| Raw {
             nearest: Some(5),
             colour: [110, 110, 110, 255],
             base: [0; 4],
             left: f32::INFINITY,
             weight: if at == 0 { 0.02 } else { 0.01 },
         };
-        let pixels: Vec<Wish> = (0..10_000).map(between).collect();
+        let pixels = wished(&(0..10_000).map(between).collect::<Vec<_>>(), &entries);
         let drawn = traded(&wishes(&pixels, &entries, None)).indices;
         let mean = drawn.iter().map(|&index| f64::from(entries[usize::from(index)][0])).sum::<f64>() / 10_000.0;
         assert!((mean - 110.0).abs() < 5.0, "{mean}");

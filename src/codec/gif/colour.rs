@@ -1,0 +1,53 @@
+//! How far apart two colours are.
+
+use crate::codec::sequence::Pixel;
+
+/// The greatest error of colour, as a squared distance, and of luma, that does not mislead.
+const MOST_CHROMA: f32 = 900.0;
+const MOST_LUMA: f32 = 48.0;
+
+/// Luma, and two weighted differences of colour from it.
+pub(super) type Point = [f32; 3];
+
+pub(super) fn point(colour: Pixel) -> Point {
+    let [r, g, b, _] = colour.map(f32::from);
+    let y = 0.25 * r + 0.625 * g + 0.125 * b;
+    [y, 0.464 * (r - y), 0.34 * (b - y)]
+}
+
+/// How far apart two colours are; its unit is the square of a step of luma.
+pub(super) fn distance(one: Point, other: Point) -> f32 {
+    square([one[0] - other[0], one[1] - other[1], one[2] - other[2]])
+}
+
+/// Whether one must not be taken for the other, however few bits it costs: lines of two colours that change places change what a
+/// chart says, and pixels that are gone or were added make another letter.
+pub(super) fn misleads(one: Point, other: Point) -> bool {
+    let (luma, reds, blues) = (one[0] - other[0], one[1] - other[1], one[2] - other[2]);
+    luma.abs() > MOST_LUMA || reds * reds + blues * blues > MOST_CHROMA
+}
+
+pub(super) fn square(p: Point) -> f32 {
+    p[0] * p[0] + p[1] * p[1] + p[2] * p[2]
+}
+
+pub(super) fn add(p: Point, q: Point, share: f32) -> Point {
+    [p[0] + q[0] * share, p[1] + q[1] * share, p[2] + q[2] * share]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_of_gray_is_one_and_colour_counts_less() {
+        let far = |one: [u8; 3], other: [u8; 3]| {
+            let [one, other] = [one, other].map(|[r, g, b]| point([r, g, b, u8::MAX]));
+            (distance(one, other), misleads(one, other))
+        };
+        assert_eq!(far([100; 3], [101; 3]), (1.0, false));
+        assert_eq!([148, 149].map(|gray| far([100; 3], [gray; 3]).1), [false, true]);
+        let blue = far([100; 3], [100, 100, 110]);
+        assert!(blue.0 < 20.0 && !blue.1 && far([90, 90, 0], [90, 90, 255]).1, "{blue:?}");
+    }
+}
