@@ -9,7 +9,7 @@ use crate::{
     optimize::{Drawn, Vector, is_clean_svg, optimise_svg},
 };
 use crate::{
-    codec::{Codecs, ColourModel, Info, least},
+    codec::{Codecs, ColourModel, Info, least, most},
     control::{Control, Rising, Run, Stage},
     description::{Description, face_boxes, input_name, output_name},
     error::{Error, Result},
@@ -428,7 +428,7 @@ impl Work<'_> {
         }
         let outlook = match known {
             Some(known) => Some(known),
-            None => self.codecs.outlook(self.info.format, self.bytes, self.run)?,
+            None => self.codecs.outlook(self.info.format, self.bytes, most(bytes as u64), self.run)?,
         };
         Ok(outlook.map_or(bytes * 2 > self.bytes.len(), |outlook| least(outlook) <= bytes as u64))
     }

@@ -456,10 +456,13 @@ fn speckles() -> Vec<u8> {
 fn recompression_comes_to_about_what_its_outlook_says() {
     let (codecs, limits) = (Codecs::default(), Limits::default());
     let run = Run { limits: &limits, control: &Unattended };
-    let outlook = codecs.outlook(Format::Gif, &speckles(), run).unwrap().unwrap();
+    let outlook = codecs.outlook(Format::Gif, &speckles(), u64::MAX, run).unwrap().unwrap();
     let found = codecs.recompress(Format::Gif, &speckles(), false, run).unwrap().len() as u64;
     assert!((outlook * 9 / 10..=outlook * 11 / 10).contains(&found), "{found} for {outlook}");
     assert!(outlook - outlook / 16 <= found, "{found} for {outlook}");
+    // Once it is more than is asked for, it need not be known how much more.
+    let more = codecs.outlook(Format::Gif, &speckles(), outlook / 2, run).unwrap().unwrap();
+    assert!(outlook / 2 < more && more < outlook, "{more} of {outlook}");
 }
 
 /// A recompression that says what it would come to and counts how often it is done.
@@ -483,7 +486,7 @@ impl Recompress for Counted {
         Ok(bytes.to_vec())
     }
 
-    fn outlook(&self, _: &[u8], _: Run<'_>) -> Result<Option<u64>> {
+    fn outlook(&self, _: &[u8], _: u64, _: Run<'_>) -> Result<Option<u64>> {
         Ok(self.outlook)
     }
 }

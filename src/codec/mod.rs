@@ -86,13 +86,14 @@ pub trait Recompress: Debug + Send + Sync {
     /// As of decoding; truncated or damaged data is an error.
     fn recompress(&self, bytes: &[u8], interlaced: bool, run: Run<'_>) -> Result<Vec<u8>>;
 
-    /// About how many bytes that would take, within a sixteenth, found in a fraction of its time; `None`, as by default, where
-    /// only doing it tells. Where a lossy result is smaller by more, it is not done.
+    /// About how many bytes that would take, within a sixteenth, found in a fraction of its time, or any number above `most`
+    /// where it would take more than that; `None`, as by default, where only doing it tells. Where a lossy result is smaller by
+    /// more, it is not done.
     ///
     /// # Errors
     /// As above.
-    fn outlook(&self, bytes: &[u8], run: Run<'_>) -> Result<Option<u64>> {
-        let _ = (bytes, run);
+    fn outlook(&self, bytes: &[u8], most: u64, run: Run<'_>) -> Result<Option<u64>> {
+        let _ = (bytes, most, run);
         Ok(None)
     }
 }
@@ -100,6 +101,11 @@ pub trait Recompress: Debug + Send + Sync {
 /// The least that recompression comes to behind an [`outlook`](Recompress::outlook).
 pub(crate) const fn least(outlook: u64) -> u64 {
     outlook - outlook / 16
+}
+
+/// The most that an [`outlook`](Recompress::outlook) is where recompression may come to so many bytes.
+pub(crate) const fn most(bytes: u64) -> u64 {
+    bytes + bytes / 15 + 1
 }
 
 /// Reads and replaces what a file carries beside its pixels, without touching the pixels.

@@ -133,9 +133,9 @@ impl Codecs {
     }
 
     /// [`Recompress::outlook`], behind a probe.
-    pub fn outlook(&self, format: Format, bytes: &[u8], run: Run<'_>) -> Result<Option<u64>> {
+    pub fn outlook(&self, format: Format, bytes: &[u8], most: u64, run: Run<'_>) -> Result<Option<u64>> {
         let recompress = self.recompressing(format, bytes, run)?;
-        guarded("estimating", || recompress.outlook(bytes, run))
+        guarded("estimating", || recompress.outlook(bytes, most, run))
     }
 
     /// [`Container::metadata`].

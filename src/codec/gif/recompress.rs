@@ -38,15 +38,16 @@ impl Recompress for Gif {
     }
 
     /// By the first phrases that come; better ones take off a sixteenth at most.
-    fn outlook(&self, bytes: &[u8], run: Run<'_>) -> Result<Option<u64>> {
+    fn outlook(&self, bytes: &[u8], most: u64, run: Run<'_>) -> Result<Option<u64>> {
         let mut merged = Merged::new(Player::new(bytes, run)?);
         let width = merged.size().0;
         let Some(Draft { splits, needs, table }) = Draft::of(&mut merged, run)? else { return Ok(None) };
         let (mut sum, mut needs) = (Some(table.bytes() as u64), needs.iter());
         merged.replay(&splits, run, |base, merged, split| {
+            let Some(before) = sum.filter(|&sum| sum <= most) else { return Ok(()) };
             let frame = Frame { base, wanted: merged.canvas(), area: split.area, width };
             let bytes = needs.next().map(|needs| frame.quick(needs, &table, run)).transpose()?.flatten();
-            sum = sum.zip(bytes).map(|(sum, bytes)| sum + bytes as u64);
+            sum = bytes.map(|bytes| before + bytes as u64);
             Ok(())
         })?;
         Ok(sum)

@@ -10,7 +10,7 @@ use super::{
     viewed::{LEAST_FRAME, compare},
 };
 use crate::{
-    codec::{DecodeOptions, EncodeOptions, GifOptions, gif::Timed},
+    codec::{DecodeOptions, EncodeOptions, GifOptions, gif::Timed, most},
     control::{Run, Stage},
     error::{Error, Result},
     format::Format,
@@ -44,20 +44,21 @@ const STEPS: [f32; 16] = [
     0.522_136_9,
 ];
 const FINEST: f64 = 176.0;
-/// The score gained by a step, in the median.
-const SLOPE: f64 = 0.55;
+/// The score gained by a step, in the median, and how many times more or less it may be.
+const SLOPE: f64 = 0.46;
+const STEEPER: f64 = 2.0;
 /// The step that scores 80 in the median.
-const FIRST: f64 = 85.0;
+const FIRST: f64 = 80.0;
 /// The step with which `ultra` scores about 50 in the median.
 const ULTRA: f64 = 35.0;
-/// How far above the target a search of a clip may end, and one of all frames.
-const CLIP_SLACK: f64 = 1.0;
+/// How far above the target a search may end, and how far a clip's score may lie from the middle of that.
 const SLACK: f64 = 0.6;
+const CLIP_SLACK: f64 = 0.75;
 /// How far above the target the mean lies where single frames hold up the others.
 const HELD_UP: f64 = 5.0;
 /// Files that are written at most with one knob for most, because frames fall short with knobs of their own.
 const CORRECTIONS: u32 = 3;
-/// Whole files that are written at most, as long as one of them comes close, behind a clip and without one.
+/// Files that are written at most, as long as one of them comes close, behind a clip or of one, and without one.
 const TRIALS: [u32; 2] = [3, 5];
 /// Pixels that the frames of a clip may have together, frames of each of its stretches, and stretches.
 const CLIP: (u64, u32, u32) = (6_000_000, 8, 3);
@@ -125,10 +126,10 @@ fn loss(knob: f64) -> f32 {
     COARSEST * STEPS[steps % STEPS.len()] / (1u32 << (steps / STEPS.len())) as f32
 }
 
-/// What is sought in a clip.
+/// What is sought.
 fn aim(target: f64) -> Aim {
     let first = FIRST + (target - 80.0) / SLOPE;
-    Aim { target, slack: CLIP_SLACK, low: 0.0, high: FINEST, first, slope: SLOPE, step: 1.0, trials: 4 }
+    Aim { target, slack: SLACK, low: 0.0, high: FINEST, first, slope: SLOPE, step: 1.0, trials: TRIALS[1] }
 }
 
 fn trial<T>(knob: f64, scores: Scores, file: T) -> Trial<T> {
@@ -163,10 +164,7 @@ impl Writer<'_> {
     /// The smallest file that reaches `target` in the mean and in every frame about so.
     fn found(&self, frames: &mut dyn Frames, target: f64) -> Result<Found> {
         let usual = aim(target);
-        let aim = match self.outlook(frames, usual)? {
-            Some(first) => Aim { first, slack: SLACK, trials: TRIALS[0], ..usual },
-            None => Aim { slack: SLACK, trials: TRIALS[1], ..usual },
-        };
+        let aim = self.outlook(frames, usual)?.unwrap_or(usual);
         self.run.control.stage(Stage::Encode, 0.6);
         let (mut palettes, mut care) = (self.palettes(), Care::new(target - LEAST_FRAME));
         let found = solve(aim, |knob| {
@@ -186,7 +184,7 @@ impl Writer<'_> {
         let (uniform, scores) = self.compared(frames, first, &BTreeMap::new(), None)?;
         care.tried(uniform.knob, true, scores);
         let first = care.mean_reaches(target, SLOPE);
-        let aim = Aim { first, high: best.knob, slack: SLACK, trials: TRIALS[0], ..usual };
+        let aim = Aim { first, high: best.knob, trials: TRIALS[0], ..usual };
         solve(aim, |knob| {
             let mut own = care.above(knob);
             let mut score = f64::NEG_INFINITY;
@@ -224,8 +222,8 @@ impl Writer<'_> {
         Ok((trial(knob, of_all, (file, of_all.mean)), scores))
     }
 
-    /// The knob with which a clip of the frames reaches the target; `None` where that would be all of them.
-    fn outlook(&self, frames: &mut dyn Frames, aim: Aim) -> Result<Option<f64>> {
+    /// What to seek behind a search in a clip of the frames; `None` where that would be all of them.
+    fn outlook(&self, frames: &mut dyn Frames, aim: Aim) -> Result<Option<Aim>> {
         let (pixels, most, stretches) = CLIP;
         let fit = pixels / frames.layout().pixels().max(1) / u64::from(stretches);
         let mut clip = Clip::spread(frames, self.task.count, fit.clamp(2, most.into()) as u32, stretches);
@@ -235,11 +233,22 @@ impl Writer<'_> {
         }
         let viewed = Viewed::new(&mut clip, count, COMPARED, None, self.run)?;
         let mut palettes = self.palettes();
-        let found = solve(aim, |knob| {
+        let middle = aim.target + aim.slack / 2.0;
+        let near = Aim { target: middle - CLIP_SLACK, slack: 2.0 * CLIP_SLACK, trials: TRIALS[0], ..aim };
+        let mut tried: Vec<(f64, f64)> = Vec::new();
+        let found = solve(near, |knob| {
             let file = self.written(&mut clip, GifOptions::new(loss(knob)), palettes.as_mut())?;
-            Ok(trial(knob, viewed.score(&mut *self.decoded(&file)?, self.run)?, ()))
+            let trial = trial(knob, viewed.score(&mut *self.decoded(&file)?, self.run)?, ());
+            tried.push((trial.knob, trial.score));
+            Ok(trial)
         })?;
-        Ok(Some(found.knob))
+        let slope = match tried[..] {
+            [.., one, other] if one.0 != other.0 => (other.1 - one.1) / (other.0 - one.0),
+            _ => SLOPE,
+        };
+        let slope = slope.clamp(SLOPE / STEEPER, SLOPE * STEEPER);
+        let first = found.knob + (middle - found.score) / slope;
+        Ok(Some(Aim { first, slope, trials: TRIALS[0], ..aim }))
     }
 
     /// For one way through the frames, or many.
@@ -300,7 +309,7 @@ impl Writer<'_> {
     /// The same frames in fewer bytes, if there are some: where much is flat, phrases found without a thought of errors serve
     /// better.
     fn squeezed(&self, file: Vec<u8>) -> Result<Vec<u8>> {
-        let outlook = self.task.codecs.outlook(Format::Gif, &file, self.run)?;
+        let outlook = self.task.codecs.outlook(Format::Gif, &file, most(file.len() as u64), self.run)?;
         if outlook.is_some_and(|outlook| outlook - outlook / SQUEEZED > file.len() as u64) {
             return Ok(file);
         }
