@@ -59,7 +59,7 @@ pub(crate) fn areas(pixels: &[[u8; 4]], width: usize, run: Run<'_>) -> Result<Ve
     Ok(plain)
 }
 
-/// The pixels of upright and level lines that lie between plain areas.
+/// The pixels of upright and level lines that lie between plain areas, and in none.
 fn lines(pixels: &[[u8; 4]], plain: &[bool], width: usize, run: Run<'_>) -> Result<Vec<usize>> {
     let mut found = Vec::new();
     // Pixels above each that equal it, itself counted.
@@ -89,9 +89,13 @@ fn lines(pixels: &[[u8; 4]], plain: &[bool], width: usize, run: Run<'_>) -> Resu
     Ok(found)
 }
 
-/// Whether few pixels in a row equal one, `step` apart, of which it is the `place.0`th of `place.1`, with plain ones, or the
-/// edge, at both ends.
+/// Whether one is not plain, and few pixels in a row equal it, `step` apart, of which it is the `place.0`th of `place.1`, with
+/// plain ones, or the edge, at both ends.
 fn is_thin(pixels: &[[u8; 4]], plain: &[bool], (at, step): (usize, usize), place: (usize, usize)) -> bool {
+    // What is plain mostly is a large part of the picture.
+    if plain[at] {
+        return false;
+    }
     let is_same = |other: usize| pixels[other] == pixels[at];
     let before = (1..=place.0).find(|&far| !is_same(at - far * step) || far > LINE.1);
     let behind = (1..place.1 - place.0).find(|&far| !is_same(at + far * step) || far > LINE.1);

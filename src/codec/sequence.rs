@@ -112,11 +112,20 @@ impl Area {
         Self { x, y, width: right - x, height: bottom - y }
     }
 
+    /// The same, to be written.
+    pub(crate) fn rows_mut<P>(self, canvas: &mut [P], width: usize) -> impl Iterator<Item = &mut [P]> {
+        let rows = canvas.chunks_exact_mut(width).skip(self.y).take(self.height);
+        rows.map(move |row| &mut row[self.x..self.x + self.width])
+    }
+
     /// Makes it transparent.
     pub(crate) fn clear<P: Copy + Default>(self, canvas: &mut [P], width: usize) {
-        for row in canvas.chunks_exact_mut(width).skip(self.y).take(self.height) {
-            row[self.x..self.x + self.width].fill(P::default());
-        }
+        self.rows_mut(canvas, width).for_each(|row| row.fill(P::default()));
+    }
+
+    /// Makes it what it is on another canvas.
+    fn copy<P: Copy>(self, canvas: &mut [P], other: &[P], width: usize) {
+        self.rows_mut(canvas, width).zip(self.rows(other, width)).for_each(|(row, other)| row.copy_from_slice(other));
     }
 }
 
@@ -142,13 +151,13 @@ pub(crate) struct Split {
 }
 
 impl Split {
-    /// Makes of `base`, what lay there before the frame, what lies there when its time is over.
+    /// Makes of `base`, what lay there before the frame and differs from what it has `shown` only within its area, what lies
+    /// there when its time is over.
     pub(crate) fn leave<P: Copy + Default>(&self, base: &mut [P], shown: &[P], width: usize) {
-        if self.disposal != Disposal::Restore {
-            base.copy_from_slice(shown);
-        }
-        if self.disposal == Disposal::Clear {
-            self.area.clear(base, width);
+        match self.disposal {
+            Disposal::Keep => self.area.copy(base, shown, width),
+            Disposal::Clear => self.area.clear(base, width),
+            Disposal::Restore => {}
         }
     }
 }
@@ -193,9 +202,11 @@ pub(crate) fn split<P: Copy + Eq + Default, C: Cost<P>>(
     let mut steps: Vec<Step> = Vec::new();
     let mut states = vec![State { base: vec![P::default(); width * height], cost: 0, step: None }];
     let mut more = canvases.advance(run)?;
+    let mut wanted = Vec::new();
     while more {
         run.check()?;
-        let wanted = canvases.canvas().to_vec();
+        wanted.clear();
+        wanted.extend_from_slice(canvases.canvas());
         more = canvases.advance(run)?;
         let next = more.then(|| canvases.canvas());
         states = follow(&states, &wanted, next, width, &mut steps, cost, run)?;

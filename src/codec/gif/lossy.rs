@@ -91,8 +91,9 @@ struct Pen<'t> {
     trader: Trader,
     /// What lies on the canvas before the frame.
     base: Vec<Pixel>,
-    /// What the frame before showed, and what it should have shown.
+    /// What the frame before showed, whether that is what lies there, and what it should have shown.
     shown: Vec<Pixel>,
+    stays: bool,
     meant: Vec<Pixel>,
     first: bool,
     /// Of the frames before.
@@ -104,7 +105,8 @@ impl<'t> Pen<'t> {
         let empty = || vec![NOTHING; width * height];
         let (base, shown, meant) = (empty(), empty(), empty());
         let (nearest, trader) = (Nearest::new(global), Trader::new());
-        Self { width, loss: f32::INFINITY, stricter: false, nearest, trader, base, shown, meant, first: true, bytes: 0 }
+        let (loss, stricter, stays, first, bytes) = (f32::INFINITY, false, true, true, 0);
+        Self { width, loss, stricter, nearest, trader, base, shown, stays, meant, first, bytes }
     }
 
     fn take(&mut self, loss: f32) {
@@ -137,6 +139,7 @@ impl<'t> Pen<'t> {
         self.show(&best.indices, &table, transparent, area, run)?;
         self.meant.copy_from_slice(wanted);
         Split { area, ..*split }.leave(&mut self.base, &self.shown, self.width);
+        self.stays = split.disposal == Disposal::Keep;
         self.first = false;
         self.bytes += best.codes.len();
         Ok((Coded { table, local, codes: best.codes, transparent }, area))
@@ -262,7 +265,9 @@ impl<'t> Pen<'t> {
     }
 
     fn show(&mut self, indices: &[u8], table: &Table, transparent: Option<u8>, area: Area, run: Run<'_>) -> Result<()> {
-        self.shown.copy_from_slice(&self.base);
+        if !self.stays {
+            self.shown.copy_from_slice(&self.base);
+        }
         for (row, indices) in rows(area, self.width, run).zip(indices.chunks_exact(area.width)) {
             for (shown, &index) in self.shown[row?].iter_mut().zip(indices) {
                 if Some(index) != transparent {

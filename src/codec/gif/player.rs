@@ -91,9 +91,8 @@ impl<'a> Player<'a> {
         match self.disposal.take() {
             Some(Undo::Clear(area)) => area.clear(&mut self.canvas, self.width),
             Some(Undo::Restore(area, before)) => {
-                for (row, before) in self.rows(area).zip(before.chunks_exact(area.width)) {
-                    row.copy_from_slice(before);
-                }
+                let rows = area.rows_mut(&mut self.canvas, self.width);
+                rows.zip(before.chunks_exact(area.width)).for_each(|(row, before)| row.copy_from_slice(before));
             }
             None => {}
         }
@@ -102,7 +101,10 @@ impl<'a> Player<'a> {
             _ if area.width == 0 || area.height == 0 => None,
             Disposal::Keep => None,
             Disposal::Clear => Some(Undo::Clear(area)),
-            Disposal::Restore => Some(Undo::Restore(area, self.rows(area).flat_map(|row| row.to_vec()).collect())),
+            Disposal::Restore => {
+                let before = area.rows(&self.canvas, self.width).flatten().copied().collect();
+                Some(Undo::Restore(area, before))
+            }
         };
         self.paint(&frame, area, run)?;
         Ok(Some(frame.control.ticks))
@@ -144,11 +146,6 @@ impl<'a> Player<'a> {
         let (x, y) = ((place.x as usize).min(self.width), (place.y as usize).min(self.height));
         let width = (place.width as usize).min(self.width - x);
         Area { x, y, width, height: (place.height as usize).min(self.height - y) }
-    }
-
-    fn rows(&mut self, area: Area) -> impl Iterator<Item = &mut [Pixel]> {
-        let rows = self.canvas.chunks_exact_mut(self.width).skip(area.y).take(area.height);
-        rows.map(move |row| &mut row[area.x..area.x + area.width])
     }
 }
 
