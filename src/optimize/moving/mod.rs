@@ -43,11 +43,24 @@ pub(crate) struct Moving<'a> {
     pub count: u32,
 }
 
+/// Bytes of a file of so many frames that take hardly more than every frame has to: errors spare nothing there, as large as the
+/// canvas may be. (A GIF has 24 bytes a frame at least, an APNG 66.)
+fn bare(format: Format, count: u32) -> usize {
+    let frame = match format {
+        Format::Gif => 36,
+        Format::Apng => 80,
+        _ => 0,
+    };
+    frame * count as usize
+}
+
 /// The smallest file that shows `frames`, in sRGB, and meets the goal; and about how many bytes it would take without loss,
 /// where that came to light.
 pub(crate) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>) -> Result<(Optimised, Option<u64>)> {
     guarded("optimising", || {
+        let is_bare = task.stored.is_some_and(|stored| stored.len() <= bare(task.format, task.count));
         let by = |goal| {
+            let goal = if is_bare { Goal::Lossless } else { goal };
             let task = &Moving { goal, ..*task };
             match task.format {
                 #[cfg(feature = "gif")]
@@ -61,4 +74,38 @@ pub(crate) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>)
         };
         no_larger_than_high((task.format, task.goal), by, |(done, _)| done)
     })
+}
+
+#[cfg(all(test, feature = "gif", feature = "png"))]
+mod tests {
+    use super::*;
+    use crate::{
+        control::Unattended,
+        limits::Limits,
+        optimize::Preset,
+        picture::{Channels, Picture, Samples, Shown},
+    };
+
+    #[test]
+    fn errors_are_not_made_where_frames_take_hardly_more_than_all_have_to() {
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        let code = |at: u32| (at.wrapping_mul(0x9E37_79B1) >> 24) as u8;
+        let noise = |channels: Channels, seed: u32| {
+            let count = 40 * 40 * channels.count() as u32;
+            let samples = (0..count).map(|at| code(at + seed * count)).collect();
+            Picture::new(40, 40, channels, Samples::Eight(samples)).unwrap()
+        };
+        let codecs = Codecs::default();
+        for (format, channels, least) in [(Format::Gif, Channels::Gray, 24), (Format::Apng, Channels::Rgb, 66)] {
+            let score = |bytes: usize| {
+                let stored = vec![0; bytes];
+                let goal = Goal::Smart(Preset::High);
+                let task = Moving { codecs: &codecs, format, goal, stored: Some(&stored), count: 3 };
+                let mut frames = Shown::new([1, 2, 3].map(|seed| noise(channels, seed)).to_vec());
+                optimise(&mut frames, &task, run).unwrap().0.score
+            };
+            let scores = [3, 9].map(|frames| score(frames * least));
+            assert!(scores[0] == 100.0 && scores[1] < 100.0, "{format}: {scores:?}");
+        }
+    }
 }
