@@ -9,7 +9,7 @@ const MOST_CODES: usize = 1 << MOST_BITS;
 /// Codes between two questions whether to go on; one takes some nanoseconds.
 const STRIDE: u32 = 1 << 18;
 
-/// Indices from the last of which on a phrase is copied as a whole.
+/// Phrases of so many indices and more are copied as a whole.
 const LONG: usize = 16;
 
 /// Where a phrase was put out, and how many indices it has.
