@@ -59,8 +59,8 @@ fn bare(format: Format, count: u32) -> usize {
 pub(crate) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>) -> Result<(Optimised, Option<u64>)> {
     guarded("optimising", || {
         let is_bare = task.stored.is_some_and(|stored| stored.len() <= bare(task.format, task.count));
+        let goal = if is_bare { Goal::Lossless } else { task.goal };
         let by = |goal| {
-            let goal = if is_bare { Goal::Lossless } else { goal };
             let task = &Moving { goal, ..*task };
             match task.format {
                 #[cfg(feature = "gif")]
@@ -72,7 +72,7 @@ pub(crate) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>)
                 other => Err(Error::unsupported(format!("writing animated {other}"))),
             }
         };
-        no_larger_than_high((task.format, task.goal), by, |(done, _)| done)
+        no_larger_than_high((task.format, goal), by, |(done, _)| done)
     })
 }
 
