@@ -13,7 +13,7 @@ def main():
     options.add_argument("checkpoint")
     options.add_argument("file")
     asked = options.parse_args()
-    stored = torch.load(asked.checkpoint, weights_only=True)
+    stored = torch.load(asked.checkpoint, map_location="cpu", weights_only=True)
     network = Network(**stored["shape"])
     network.load_state_dict(stored["mean"])
     file.write(network, asked.file)

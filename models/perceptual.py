@@ -1,6 +1,9 @@
 """SSIMULACRA 2.1 as a loss: after J. Sneyers, Cloudinary (https://github.com/cloudinary/ssimulacra2, BSD 3-clause), whose weights
 and constants these are; with a plain Gaussian, and without the weights that hardly count."""
 
+import functools
+import math
+
 import torch
 from torch.nn import functional as F
 
@@ -29,36 +32,46 @@ def linear(codes):
 
 
 def xyb(light):
-    matrix = torch.tensor(MATRIX, device=light.device).view(3, 3, 1, 1)
-    l, m, s = (F.conv2d(light, matrix) + BIAS).pow(1 / 3).sub(BIAS ** (1 / 3)).unbind(1)
+    mixed = [sum(weight * plane for weight, plane in zip(row, light.unbind(1))) for row in MATRIX]
+    l, m, s = ((plane + BIAS).pow(1 / 3).sub(BIAS ** (1 / 3)) for plane in mixed)
     bright = (l + m) / 2
     return torch.stack([(l - m) * 7 + 0.42, bright + 0.01, s - bright + 0.55], 1)
 
 
-def blurred(planes):
-    """By a Gaussian of 1.5 pixels."""
-    window = torch.exp(-(torch.arange(-5, 6, device=planes.device) ** 2) / 4.5)
-    window = (window / window.sum()).view(1, 1, 1, -1).repeat(planes.shape[1], 1, 1, 1)
-    padded = F.pad(planes, (5, 5, 5, 5), mode="reflect")
-    return F.conv2d(F.conv2d(padded, window, groups=planes.shape[1]), window.transpose(2, 3), groups=planes.shape[1])
+def window(size, device):
+    """The matrix of a Gaussian of 1.5 pixels that is reflected at edges; a product of matrices costs less than a convolution."""
+    matrix = torch.zeros(size, size)
+    for at in range(size):
+        for step in range(-5, 6):
+            place = abs(at + step)
+            matrix[at, min(place, 2 * (size - 1) - place)] += math.exp(-(step**2) / 4.5)
+    return (matrix / matrix.sum(1, keepdim=True)).to(device)
+
+
+@functools.cache
+def windows(size, device):
+    """For squares of `size` pixels, and for what is left when they are halved: five times at most, and to six pixels."""
+    return [window(size >> scale, device) for scale in range(5) if size >> scale >= 6]
+
+
+def blurred(planes, window):
+    return window @ planes @ window.T
 
 
 def fourth(map):
     return (map.pow(4).mean((1, 2)) + 1e-12).pow(0.25)
 
 
-def lost(found, wanted):
-    """What each of `found` lacks to a score of 100, in hundreds. Codes of 0 to 1, at least 16 pixels across."""
+def lost(found, wanted, windows):
+    """What each of `found` lacks to a score of 100, in hundreds. Squares of codes of 0 to 1; `windows` of their size."""
     found, wanted, total = linear(found), linear(wanted), 0
-    for scale in range(5):
+    for scale, window in enumerate(windows):
         if scale:
             found, wanted = F.avg_pool2d(found, 2), F.avg_pool2d(wanted, 2)
-        if min(found.shape[2:]) < 6:
-            # What is blurred reflects five pixels.
-            break
         a, b = xyb(found), xyb(wanted)
         n = a.shape[0]
-        one, two, three = blurred(torch.cat([a, b])), blurred(torch.cat([a * a, b * b])), blurred(a * b)
+        one, two = blurred(torch.cat([a, b]), window), blurred(torch.cat([a * a, b * b]), window)
+        three = blurred(a * b, window)
         ma, mb = one[:n], one[n:]
         va, vb, both = two[:n] - ma**2, two[n:] - mb**2, three - ma * mb
         structure = (1 - (1 - (ma - mb) ** 2) * (2 * both + 0.0009) / (va + vb + 0.0009)).clamp_min(0)

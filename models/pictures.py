@@ -1,9 +1,11 @@
 """What is trained on: patches of photographs, and of drawings that are made here."""
 
 import math
+import multiprocessing
 from pathlib import Path
 
 import numpy as np
+import torch
 from PIL import Image, ImageDraw, ImageFont
 
 Image.MAX_IMAGE_PIXELS = None
@@ -12,6 +14,9 @@ KEPT = {"kodim04", "kodim08", "kodim15", "kodim19", "kodim23"}
 KINDS = {".png", ".webp", ".jpg", ".jpeg"}
 # Photographs that have been through JPEG are reduced by this before they count as originals.
 REDUCED_JPEG = 3
+# Pixels across of a drawing, and of a photograph at least: no patch is larger.
+SMALLEST = 192
+DRAWINGS = 1200
 
 
 def shrink(picture, width, height):
@@ -19,57 +24,67 @@ def shrink(picture, width, height):
     return picture.resize((width, height), Image.BICUBIC)
 
 
-def load(folders, smallest=128):
-    """Originals and smaller copies of the large ones, as arrays of bytes."""
-    pictures = []
-    for path in sorted(path for folder in folders for path in Path(folder).iterdir()):
-        if path.suffix.lower() not in KINDS or path.stem in KEPT:
-            continue
-        picture = Image.open(path).convert("RGB")
-        if path.suffix.lower() in {".jpg", ".jpeg"}:
-            # To about two megapixels, and by three at the least.
-            times = max(REDUCED_JPEG, math.sqrt(picture.width * picture.height / 2e6))
-            picture = shrink(picture, int(picture.width / times), int(picture.height / times))
-        for scale in (1.0, 0.7, 0.5, 0.35, 0.25):
-            width, height = int(picture.width * scale) & ~1, int(picture.height * scale) & ~1
-            if scale < 1.0 and width * height < 150_000:
-                break
-            if min(width, height) >= smallest:
-                pictures.append(np.asarray(shrink(picture, width, height)))
-    if not pictures:
-        raise SystemExit("no pictures of %d pixels or more in %s" % (smallest, ", ".join(map(str, folders))))
-    return pictures
+def copies(path):
+    """An original and smaller copies of it where it is large, as arrays of bytes."""
+    picture = Image.open(path).convert("RGB")
+    if path.suffix.lower() in {".jpg", ".jpeg"}:
+        # To about two megapixels, and by three at the least.
+        times = max(REDUCED_JPEG, math.sqrt(picture.width * picture.height / 2e6))
+        picture = shrink(picture, int(picture.width / times), int(picture.height / times))
+    found = []
+    for scale in (1.0, 0.7, 0.5, 0.35, 0.25):
+        width, height = int(picture.width * scale) & ~1, int(picture.height * scale) & ~1
+        if scale < 1.0 and width * height < 150_000:
+            break
+        if min(width, height) >= SMALLEST:
+            found.append(np.asarray(shrink(picture, width, height)))
+    return found
 
 
-def patch(pictures, size, random):
-    """A square of `size` pixels, turned and mirrored, with its colours exchanged now and then."""
-    if random.random() < 0.1:
-        cut = drawing(size, random)
-    else:
-        picture = pictures[random.choice(len(pictures), p=weights(pictures))]
-        top, left = (2 * random.integers(0, (side - size) // 2 + 1) for side in picture.shape[:2])
-        cut = picture[top : top + size, left : left + size]
-    cut = np.rot90(cut, random.integers(4))
-    if random.random() < 0.5:
-        cut = cut[:, ::-1]
-    if random.random() < 0.2:
-        cut = cut[:, :, random.permutation(3)]
-    return np.ascontiguousarray(cut)
+class Pictures:
+    """Originals and drawings, all pixels in one row on the device."""
+
+    def __init__(self, folders, device):
+        paths = sorted(path for folder in folders for path in Path(folder).iterdir())
+        paths = [path for path in paths if path.suffix.lower() in KINDS and path.stem not in KEPT]
+        with multiprocessing.Pool() as workers:
+            photographs = [copy for found in workers.imap(copies, paths) for copy in found]
+            drawings = workers.map(drawing, range(DRAWINGS), chunksize=8)
+        if not photographs:
+            raise SystemExit("no pictures of %d pixels or more in %s" % (SMALLEST, ", ".join(map(str, folders))))
+        self.count = len(paths)
+        pictures = photographs + drawings
+        sides = torch.tensor([picture.shape[:2] for picture in pictures])
+        # Each photograph by the square root of its area, so that a few large ones do not fill the batches; one in ten is drawn.
+        weights = sides.prod(1).sqrt()
+        weights[: len(photographs)] *= 0.9 / weights[: len(photographs)].sum()
+        weights[len(photographs) :] *= 0.1 / weights[len(photographs) :].sum()
+        self.shares = weights.cumsum(0).to(device)
+        areas = sides.prod(1)
+        self.starts, self.sides = (areas.cumsum(0) - areas).to(device), sides.to(device)
+        self.pixels = torch.from_numpy(np.concatenate([picture.reshape(-1, 3) for picture in pictures])).to(device)
+
+    def patches(self, count, size):
+        """Squares of `size` pixels, turned and mirrored, with their colours exchanged now and then: codes, count x 3 x size x
+        size."""
+        device = self.pixels.device
+        draw = lambda *shape: torch.rand(*shape, device=device)
+        chosen = torch.searchsorted(self.shares, draw(count)).clamp_max(len(self.shares) - 1)
+        corners = 2 * (draw(count, 2) * ((self.sides[chosen] - size) // 2 + 1)).long()
+        y, x = torch.meshgrid(*[torch.arange(size, device=device)] * 2, indexing="ij")
+        down, across, turned = (draw(3, count, 1, 1) < 0.5).unbind()
+        y, x = torch.where(turned, x, y), torch.where(turned, y, x)
+        y, x = torch.where(down, size - 1 - y, y), torch.where(across, size - 1 - x, x)
+        rows = corners[:, 0, None, None] + y
+        places = self.starts[chosen, None, None] + rows * self.sides[chosen, 1, None, None] + corners[:, 1, None, None] + x
+        codes = self.pixels[places].permute(0, 3, 1, 2).float()
+        order = torch.where(draw(count, 1) < 0.2, draw(count, 3).argsort(1), torch.arange(3, device=device))
+        return codes.gather(1, order[:, :, None, None].expand_as(codes))
 
 
-_weights = {}
-
-
-def weights(pictures):
-    """Each picture by the square root of its area, so that a few large ones do not fill the batches."""
-    if id(pictures) not in _weights:
-        roots = np.array([math.sqrt(picture.shape[0] * picture.shape[1]) for picture in pictures])
-        _weights[id(pictures)] = roots / roots.sum()
-    return _weights[id(pictures)]
-
-
-def drawing(size, random):
+def drawing(seed):
     """Lines, shapes, gratings and letters with clean edges, drawn four times as large."""
+    random, size = np.random.default_rng(seed), SMALLEST
     large = size * 4
     colour = lambda: tuple(int(c) for c in random.integers(0, 256, 3))
     canvas = Image.new("RGB", (large, large), colour())

@@ -18,12 +18,12 @@ from torch.nn import functional as F
 import degrade
 import perceptual
 from network import Network
-from pictures import KEPT, load, patch
+from pictures import KEPT, KINDS, Pictures
 
 TASKS = {
     # Name: what it is made of, pixels across of a patch of the original.
-    "clean": ({"unshuffle": 1, "scale": 2, "width": 32, "blocks": 14}, 112),
-    "photo": ({"unshuffle": 1, "scale": 2, "width": 32, "blocks": 16}, 112),
+    "clean": ({"unshuffle": 1, "scale": 2, "width": 32, "blocks": 14}, 128),
+    "photo": ({"unshuffle": 1, "scale": 2, "width": 32, "blocks": 16}, 128),
     "clean4": ({"unshuffle": 1, "scale": 4, "width": 32, "blocks": 14}, 192),
     "photo4": ({"unshuffle": 1, "scale": 4, "width": 32, "blocks": 11}, 192),
     "denoise": ({"unshuffle": 2, "scale": 2, "width": 64, "blocks": 6}, 96),
@@ -34,58 +34,45 @@ TASKS = {
 CLEANING = ("denoise", "grain")
 
 
-def pair(task, original, random):
-    """What the network sees, and what it should say."""
+def pair(task, original):
+    """What the network sees, and what it should say. Codes."""
     if task == "denoise":
-        return degrade.noisy(original, random)
+        return degrade.noisy(original)
     if task == "face":
-        return degrade.spoilt(original, random), original
+        return degrade.spoilt(original)
     if task == "grain":
-        return degrade.grainy(original, random)
+        return degrade.grainy(original)
     scale = TASKS[task][0]["scale"]
     if task.startswith("clean"):
         return degrade.reduced(original, scale), original
-    return degrade.photographed(original, scale, random), original
-
-
-def tensor(pictures):
-    return torch.from_numpy(np.stack(pictures)).permute(0, 3, 1, 2).float() / 255
+    return degrade.photographed(original, scale), original
 
 
 def luma(picture):
     """ITU-R BT.601, of 0 to 1, without the offset."""
-    weights = torch.tensor([65.481, 128.553, 24.966], device=picture.device).view(1, 3, 1, 1) / 255
-    return (picture * weights).sum(1, keepdim=True)
+    red, green, blue = picture.split(1, 1)
+    return (65.481 * red + 128.553 * green + 24.966 * blue) / 255
 
 
-def blurred(plane):
-    """By a Gaussian of 1.5 pixels, as in SSIM."""
-    window = torch.exp(-(torch.arange(-5, 6, device=plane.device) ** 2) / 4.5)
-    window = (window / window.sum()).view(1, 1, 1, -1)
-    return F.conv2d(F.conv2d(plane, window), window.transpose(2, 3))
-
-
-def structure(found, wanted):
+def structure(found, wanted, windows):
     """What eyes miss first, at four sizes of luma: 1 - SSIM (Z. Wang et al., TIP 2004), and how much less or more stands out of
     its surroundings than should, as SSIMULACRA2 (J. Sneyers, 2022) counts it."""
     total = 0
-    for scale in range(4):
+    for scale, window in enumerate(windows):
+        if scale:
+            found, wanted = F.avg_pool2d(found, 2), F.avg_pool2d(wanted, 2)
+        blurred = lambda plane: perceptual.blurred(plane, window)
         a, b = blurred(found), blurred(wanted)
         aa, bb, ab = blurred(found**2) - a**2, blurred(wanted**2) - b**2, blurred(found * wanted) - a * b
         total = total + (1 - (2 * a * b + 1e-4) * (2 * ab + 9e-4) / ((a**2 + b**2 + 1e-4) * (aa + bb + 9e-4))).mean()
-        inner = (slice(None), slice(None), slice(5, -5), slice(5, -5))
-        total = total + 3 * F.l1_loss((found[inner] - a).abs(), (wanted[inner] - b).abs())
-        if scale < 3:
-            found, wanted = F.avg_pool2d(found, 2), F.avg_pool2d(wanted, 2)
-        if min(found.shape[2:]) < 14:
-            break
-    return total / 4
+        total = total + 3 * F.l1_loss((found - a).abs(), (wanted - b).abs())
+    return total / len(windows)
 
 
 # Compiled, since this is most of a step otherwise; on processors that takes a C++ compiler, and a minute.
 @torch.compile
-def seen_by_eyes(found, wanted):
-    return 0.1 * structure(luma(found), luma(wanted)) + 0.06 * perceptual.lost(found, wanted).mean()
+def seen_by_eyes(found, wanted, windows):
+    return 0.1 * (structure(luma(found), luma(wanted), windows[:4]) + perceptual.lost(found, wanted, windows).mean())
 
 
 def loss(found, wanted, task):
@@ -97,64 +84,81 @@ def loss(found, wanted, task):
     exact = 0.4 * both + 0.6 * F.l1_loss(luma(found), luma(wanted))
     if task.startswith("clean"):
         return exact
-    return exact + seen_by_eyes(found, wanted)
+    return exact + seen_by_eyes(found, wanted, perceptual.windows(wanted.shape[-1], wanted.device))
 
 
 def psnr(a, b):
     return -10 * math.log10(max(torch.mean((a - b) ** 2).item(), 1e-10))
 
 
+def held_back(folders):
+    """The middle of every picture that is kept for judging, 256 pixels across."""
+    paths = sorted(path for folder in folders for path in Path(folder).iterdir())
+    paths = [path for path in paths if path.suffix.lower() in KINDS and (path.stem in KEPT or not path.stem.startswith("kodim"))]
+    for path in paths[:: max(1, len(paths) // 12)]:
+        picture = torch.from_numpy(np.array(Image.open(path).convert("RGB"))).permute(2, 0, 1)[None].float()
+        top, left = ((side - 256) // 2 & ~1 for side in picture.shape[2:])
+        yield picture[:, :, top : top + 256, left : left + 256]
+
+
+def spoilt(task, picture):
+    """What the network is judged by, by name."""
+    one = lambda number: torch.full((1, 1, 1, 1), float(number))
+    stored = lambda picture, quality: degrade.jpeg(picture, one(quality), one(1) > 0)
+    noisy = lambda picture, sigma: degrade.rounded(picture + sigma * degrade.noise(picture))
+    if task in CLEANING:
+        by_noise = {str(sigma): noisy(picture, sigma) for sigma in (15, 25, 50)}
+        return by_noise | {"jpeg10": stored(picture, 10), "clean": picture}
+    if task == "face":
+        blurred = degrade.softened(picture, one(1.5))
+        return {"blur": blurred, "all": stored(noisy(blurred, 15), 40), "clean": picture}
+    reduced = degrade.reduced(picture, TASKS[task][0]["scale"])
+    by_jpeg = {} if task.startswith("clean") else {str(quality): stored(reduced, quality) for quality in (80, 50)}
+    return {"": reduced} | by_jpeg
+
+
+def questions(task, folders, device):
+    """Name, what the network sees and what it should say; made on the processor, and so the same everywhere."""
+    torch.manual_seed(1)
+    asked = [(name, seen, picture) for picture in held_back(folders) for name, seen in spoilt(task, picture).items()]
+    return [(name, seen.to(device) / 255, picture.to(device) / 255) for name, seen, picture in asked]
+
+
 @torch.no_grad()
-def judge(network, task, originals):
-    """Decibels on pictures that training never sees: over bicubic for enlarging, over the input for noise removal."""
+def judge(network, task, asked):
+    """On pictures that training never sees: decibels of all colours, or of luma and SSIMULACRA2; of `face` that alone."""
     network.eval()
-    random, sums = np.random.default_rng(1), {}
-    for original in originals:
+    sums = {}
+    def note(name, value):
+        sums.setdefault(name, []).append(value)
+    for name, seen, wanted in asked:
+        found = (network(seen).clamp(0, 1) * 255).round() / 255
         if task in CLEANING:
-            seen = {
-                "15": degrade.rounded(original + random.normal(0, 15, original.shape)),
-                "25": degrade.rounded(original + random.normal(0, 25, original.shape)),
-                "50": degrade.rounded(original + random.normal(0, 50, original.shape)),
-                "jpeg10": degrade.jpeg(original, 10, random),
-                "clean": original,
-            }
-        elif task == "face":
-            blurred = degrade.softened(original, 1.5)
-            noisy = degrade.rounded(blurred + random.normal(0, 15, original.shape))
-            seen = {"blur": blurred, "all": degrade.jpeg(noisy, 40, random), "clean": original}
-        else:
-            seen = {task: pair(task, original, random)[0]}
-        wanted = tensor([original])
-        for name, picture in seen.items():
-            found = network(tensor([picture])).clamp(0, 1)
-            found = (found * 255).round() / 255
-            if task == "face":
-                sums.setdefault(name, []).append(100 - 100 * perceptual.lost(found, wanted).item())
-            elif task not in CLEANING:
-                scale = TASKS[task][0]["scale"]
-                bicubic = F.interpolate(tensor([picture]), scale_factor=scale, mode="bicubic").clamp(0, 1)
-                inner = (slice(None), slice(None), slice(scale, -scale), slice(scale, -scale))
-                y, reference = luma(found)[inner], luma(wanted)[inner]
-                sums.setdefault("psnr", []).append(psnr(y, reference))
-                sums.setdefault("ssimulacra2", []).append(100 - 100 * perceptual.lost(found, wanted).item())
-                sums.setdefault("gain", []).append(psnr(y, reference) - psnr(luma(bicubic)[inner], reference))
-            else:
-                sums.setdefault(name, []).append(psnr(found, wanted))
-                if name == "jpeg10":
-                    sums.setdefault("gain10", []).append(psnr(found, wanted) - psnr(tensor([picture]), wanted))
+            note(name, psnr(found, wanted))
+            if name == "jpeg10":
+                note("gain10", psnr(found, wanted) - psnr(seen, wanted))
+            continue
+        windows = perceptual.windows(wanted.shape[-1], wanted.device)
+        note("score" + name, 100 - 100 * perceptual.lost(found, wanted, windows).item())
+        if task != "face":
+            edge = TASKS[task][0]["scale"]
+            inner = (slice(None), slice(None), slice(edge, -edge), slice(edge, -edge))
+            note("psnr" + name, psnr(luma(found)[inner], luma(wanted)[inner]))
     network.train()
     return {name: sum(values) / len(values) for name, values in sums.items()}
 
 
-def held_back(folders):
-    """The middle of every picture that is kept for judging, 256 pixels across."""
-    originals = []
-    for path in sorted(path for folder in folders for path in Path(folder).iterdir()):
-        if path.suffix.lower() == ".webp" and (path.stem in KEPT or not path.stem.startswith("kodim")):
-            picture = np.asarray(Image.open(path).convert("RGB"))
-            top, left = ((side - 256) // 2 & ~1 for side in picture.shape[:2])
-            originals.append(picture[top : top + 256, left : left + 256])
-    return originals[:: max(1, len(originals) // 12)]
+def recorded(step):
+    """All of a step's work as one for the GPU to replay (a CUDA graph), since to ask for each kernel takes longer than it runs."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        step()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        step()
+    return graph.replay
 
 
 def main():
@@ -177,58 +181,72 @@ def main():
         torch.set_num_threads(asked.threads)
     shape, size = TASKS[asked.task]
     shape = {**shape, "blocks": asked.blocks or shape["blocks"]}
-    random = np.random.default_rng(asked.seed)
-    torch.manual_seed(asked.seed)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     network = Network(**shape).to(device, memory_format=torch.channels_last)
-    optimiser = torch.optim.AdamW(network.parameters(), lr=asked.rate, weight_decay=1e-4, betas=(0.9, 0.99))
-    mean, step, used, best = copy.deepcopy(network).float(), 0, 0.0, -math.inf
+    # The fastest of the convolutions at hand for each shape.
+    torch.backends.cudnn.benchmark = True
+    network.train()
+    mean, step, used, best = copy.deepcopy(network), 0, 0.0, -math.inf
+    # As tensors, so that they can change between replays of a recorded step.
+    rate, keep = torch.tensor(asked.rate, device=device), torch.tensor(0.0, device=device)
+    optimiser = torch.optim.AdamW(
+        network.parameters(), lr=rate, weight_decay=1e-4, betas=(0.9, 0.99), fused=True, capturable=device.type == "cuda")
     out = Path(asked.out)
     out.mkdir(parents=True, exist_ok=True)
     last = out / "last.pt"
     if asked.start:
-        weights = torch.load(asked.start, weights_only=True)["mean"]
+        weights = torch.load(asked.start, map_location=device, weights_only=True)["mean"]
         network.load_state_dict(weights)
         mean.load_state_dict(weights)
     if asked.resume and last.exists():
-        stored = torch.load(last, weights_only=True)
+        stored = torch.load(last, map_location=device, weights_only=True)
         network.load_state_dict(stored["network"])
         mean.load_state_dict(stored["mean"])
         optimiser.load_state_dict(stored["optimiser"])
-        step, used, best = stored["step"], stored["used"], stored["best"]
-    pictures, originals = load(asked.pictures), held_back(asked.judge)
-    print("%d pictures, %d to judge by, %d parameters" % (
-        len(pictures), len(originals), sum(p.numel() for p in network.parameters())), flush=True)
-    network.train()
-    budget, before, losses, judged = asked.minutes * 60, time.monotonic(), [], used
-    while used < budget:
-        share = used / budget
-        rate = asked.rate * min(1, (step + 1) / 300) * (0.5 * (1 + math.cos(math.pi * share)) + 1e-3)
         for group in optimiser.param_groups:
             group["lr"] = rate
-        pairs = [pair(asked.task, patch(pictures, size, random), random) for _ in range(asked.batch)]
-        seen, wanted = (tensor(side).to(device) for side in zip(*pairs))
+        step, used, best = stored["step"], stored["used"], stored["best"]
+    pictures, originals = Pictures(asked.pictures, device), questions(asked.task, asked.judge, device)
+    torch.manual_seed(asked.seed)
+    total = torch.zeros((), device=device)
+
+    def learn():
+        seen, wanted = (side / 255 for side in pair(asked.task, pictures.patches(asked.batch, size)))
         optimiser.zero_grad(set_to_none=True)
         error = loss(network(seen), wanted, asked.task)
         error.backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), 0.5)
         optimiser.step()
         # The average of the last thousand steps or so is what is kept.
-        keep = min(0.999, step / (step + 10))
         with torch.no_grad():
             for slow, fast in zip(mean.parameters(), network.parameters()):
                 slow.lerp_(fast, 1 - keep)
-        losses.append(error.item())
+        total.add_(error.detach())
+
+    print("%d pictures, %d to judge by, %d parameters" % (
+        pictures.count, len(originals), sum(p.numel() for p in network.parameters())), flush=True)
+    budget, before, judged, since, first = asked.minutes * 60, time.monotonic(), used, step, step
+    while used < budget:
+        share = used / budget
+        rate.fill_(asked.rate * min(1, (step + 1) / 300) * (0.5 * (1 + math.cos(math.pi * share)) + 1e-3))
+        keep.fill_(min(0.999, step / (step + 10)))
+        if step - first == 3 and device.type == "cuda":
+            learn = recorded(learn)
+        learn()
         step += 1
+        if device.type == "cuda" and step % 50 == 0:
+            # The clock is read here, the steps run there.
+            torch.cuda.synchronize()
         now = time.monotonic()
         used, before = used + now - before, now
         if used - judged > asked.judge_minutes * 60 or used >= budget:
             judged = used
             found = judge(mean, asked.task, originals)
             score = sum(found.values()) / len(found)
-            print("%6d steps %6.1f min rate %.6f loss %.5f %s" % (
-                step, used / 60, rate, sum(losses) / len(losses), " ".join("%s %.3f" % one for one in found.items())), flush=True)
-            losses.clear()
+            print("%6d steps %6.1f min rate %.6f loss %.5f %s" % (step, used / 60, rate.item(), total.item() / (step - since),
+                " ".join("%s %.3f" % one for one in found.items())), flush=True)
+            total.zero_()
+            since = step
             state = {"shape": shape, "network": network.state_dict(), "mean": mean.state_dict(),
                      "optimiser": optimiser.state_dict(), "step": step, "used": used, "best": max(best, score)}
             torch.save(state, last)
