@@ -154,7 +154,9 @@ pub(super) struct Trader {
     /// The index that leaves a pixel as it is.
     leaving: Option<u8>,
     points: Vec<Point>,
-    /// For each index the others by their distance, itself first.
+    /// The indices that draw a colour.
+    drawn: Vec<u8>,
+    /// For each index those that draw, by their distance, itself first; empty until it is asked for.
     near: Vec<Vec<(f32, u8)>>,
     /// Errors handed down to the pixels of at least a row, in turn: that of a pixel is one behind its place. (What looks farther
     /// ahead than a row sees none, or those of rows before; what is drawn does not.)
@@ -177,6 +179,7 @@ impl Trader {
             bits: 2,
             leaving: None,
             points: Vec::new(),
+            drawn: Vec::new(),
             near: Vec::new(),
             above: Vec::new(),
             paths: Vec::new(),
@@ -189,20 +192,28 @@ impl Trader {
         for code in 0..1u16 << self.bits {
             (self.last[usize::from(code)], self.first[usize::from(code)]) = (code as u8, code as u8);
         }
-        self.points = wishes.entries.iter().map(|&entry| point(entry)).collect();
-        self.points.resize(256, [0.0; 3]);
         self.above.clear();
         self.above.resize((wishes.width + 3).next_power_of_two(), [0.0; 3]);
-        let drawn = |(index, entry): &(usize, &Pixel)| entry[3] != 0 && wishes.transparent != Some(*index as u8);
-        let drawn: Vec<usize> = wishes.entries.iter().enumerate().filter(drawn).map(|(index, _)| index).collect();
-        self.near = vec![Vec::new(); 256];
-        for &one in &drawn {
-            let far = |other: usize| (distance(self.points[one], self.points[other]), other as u8);
-            let mut near: Vec<_> = drawn.iter().map(|&other| far(other)).collect();
-            near.sort_unstable_by(|a, b| {
-                a.0.total_cmp(&b.0).then((a.1 != one as u8, a.1).cmp(&(b.1 != one as u8, b.1)))
-            });
-            self.near[one] = near;
+        let mut points: Vec<_> = wishes.entries.iter().map(|&entry| point(entry)).collect();
+        points.resize(256, [0.0; 3]);
+        let draws = |(index, entry): (usize, &Pixel)| {
+            (entry[3] != 0 && wishes.transparent != Some(index as u8)).then_some(index as u8)
+        };
+        let drawn: Vec<u8> = wishes.entries.iter().enumerate().filter_map(draws).collect();
+        // Most frames share a table.
+        if points != self.points || drawn != self.drawn {
+            (self.points, self.drawn, self.near) = (points, drawn, vec![Vec::new(); 256]);
+        }
+    }
+
+    /// Has the neighbours of an index at hand.
+    fn meet(&mut self, index: u8) {
+        if self.near[usize::from(index)].is_empty() {
+            let from = self.points[usize::from(index)];
+            let far = |&other: &u8| (distance(from, self.points[usize::from(other)]), other);
+            let mut near: Vec<_> = self.drawn.iter().map(far).collect();
+            near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then((a.1 != index, a.1).cmp(&(b.1 != index, b.1))));
+            self.near[usize::from(index)] = near;
         }
     }
 
@@ -324,6 +335,9 @@ impl Trader {
     fn begin(&mut self, wishes: &Wishes<'_>, at: usize, carried: Point) {
         let target = self.target(wishes, at);
         let wish = target.wish;
+        if let Some(nearest) = wish.nearest {
+            self.meet(nearest);
+        }
         let mut paths = std::mem::take(&mut self.paths);
         paths.clear();
         let take = |paths: &mut Vec<Path>, index: u8| {
