@@ -13,7 +13,7 @@ use crate::{
     control::{Control, Rising, Run, Stage},
     description::{Description, face_boxes, input_name, output_name},
     error::{Error, Result},
-    format::{Format, sniff},
+    format::{Format, content_encoding, sniff},
     limits::Limits,
     operation::{Models, Operation, Processed},
     optimize::{Goal, Mark, Moving, Optimised, Task, optimise, optimise_moving, worth_having_exactly},
@@ -36,6 +36,10 @@ pub struct Input<'a> {
 pub struct Outcome {
     /// The file.
     pub bytes: Vec<u8>,
+    /// Its format.
+    pub format: Format,
+    /// The `Content-Encoding` that it has to be served and stored with: `gzip` for a gzipped SVG.
+    pub encoding: Option<&'static str>,
     /// What came in.
     pub input: Description,
     /// What came out, with its score and warnings.
@@ -108,7 +112,8 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Request`] with every violation, [`Error::Input`] for damaged images, [`Error::Limit`] for what is too
-    /// large, [`Error::Unsupported`] for what this build cannot do, [`Error::Stopped`] when `control` says so.
+    /// large, [`Error::Unsupported`] for what this build cannot do, [`Error::Stopped`] when `control` says so,
+    /// [`Error::Internal`] for a defect, which a panic of a codec, of a step or of a model is.
     pub fn process(&self, input: Input<'_>, request: &Request, control: &dyn Control) -> Result<Outcome> {
         let control = &Rising::new(control);
         let run = Run { limits: &self.limits, control };
@@ -164,6 +169,7 @@ impl Engine {
         let name = input_name(input.name, info.format);
         let limits = self.limits.for_results();
         let result = self.codecs.probe(plan.format, &done.bytes, Run { limits: &limits, ..run })?;
+        let format = result.format;
         let mut output = Description::new(output_name(&name, plan.format, &done.bytes), result, &done.bytes);
         let (width, height) = info.upright_size();
         let faces = plan.faces.as_ref().map(|sought| face_boxes(&sought.faces, width, height));
@@ -171,12 +177,15 @@ impl Engine {
         output.score = done.score.is_finite().then(|| (done.score * 100.0).round() / 100.0);
         output.warnings = Some(done.warnings);
         let input = Description { faces, ..Description::new(name, info, input.bytes) };
-        Ok(Outcome { bytes: done.bytes, input, output })
+        let encoding = content_encoding(format.media_type(), &output.name);
+        Ok(Outcome { bytes: done.bytes, format, encoding, input, output })
     }
 }
 
 /// Of frames that other steps than networks made, which are kept for as often as an encoder asks for them.
 const KEPT_BYTES: usize = 64 << 20;
+/// What to say where networks would take more than [`Limits::network_products`].
+const LEFT_OUT: &str = "too large for networks to remove the noise of light or faces: simpler means did";
 /// What to say of a profile that is not kept and not converted from.
 const IGNORED: &str = "the embedded profile does not fit the picture and was ignored";
 /// The longer side, in pixels, of an SVG that is looked at to be cropped.
@@ -269,6 +278,7 @@ impl Work<'_> {
             done.warnings.insert(0, IGNORED.to_owned());
         }
         done.warnings.extend(self.without_faces());
+        done.warnings.extend(self.plan.left_out.then(|| LEFT_OUT.to_owned()));
         #[cfg(feature = "svg")]
         done.warnings.extend(self.without_fonts()?);
         if self.info.frames > 1 && !self.plan.moves {

@@ -1,6 +1,11 @@
 //! What can go wrong, sorted by who can mend it.
 
-use std::fmt;
+use std::{
+    any::Any,
+    borrow::Cow,
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 
 use crate::format::Format;
 
@@ -61,11 +66,11 @@ pub enum Error {
     /// The host's [`Control`](crate::Control) ended the work.
     #[error("{0}")]
     Stopped(#[from] Stop),
-    /// A defect of this crate or of a codec beneath it; the request may be right.
+    /// A defect of this crate, of a codec beneath it or of what the host gave the engine; the request may be right.
     #[error("internal failure while {doing}")]
     Internal {
-        /// The stage that failed.
-        doing: &'static str,
+        /// The stage that failed: `decoding`, `applying watermark`.
+        doing: Cow<'static, str>,
         /// What failed, for the host's log; never shown to a client.
         #[source]
         source: Option<Source>,
@@ -89,8 +94,8 @@ impl Error {
     }
 
     /// An [`Error::Internal`] that keeps its cause.
-    pub fn internal(doing: &'static str, source: impl Into<Source>) -> Self {
-        Self::Internal { doing, source: Some(source.into()) }
+    pub fn internal(doing: impl Into<Cow<'static, str>>, source: impl Into<Source>) -> Self {
+        Self::Internal { doing: doing.into(), source: Some(source.into()) }
     }
 
     /// The HTTP status that the interface gives this failure: 400 for what is not JSON, 422 for the rest of what the
@@ -104,6 +109,22 @@ impl Error {
             Self::Internal { .. } => 500,
         }
     }
+}
+
+/// Turns a panic below into an error. With `panic = "abort"` there is nothing to turn.
+pub(crate) fn guarded<T>(doing: &'static str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    caught(work).unwrap_or_else(|message| Err(Error::internal(doing, message)))
+}
+
+/// What `work` gives, or the message that it panics with.
+pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> std::result::Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| panic_message(&*panic))
+}
+
+/// What a panic says.
+pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let message = panic.downcast_ref::<&str>().map(ToString::to_string);
+    message.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a message".into())
 }
 
 /// Why work ended before it was done.

@@ -63,7 +63,6 @@ impl Format {
 }
 
 /// The `Content-Encoding` of a file of this type and name. No browser shows a gzipped SVG without, which is named `svgz`.
-#[cfg(feature = "service")]
 pub(crate) fn content_encoding(media_type: &str, name: &str) -> Option<&'static str> {
     let gzipped = name.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("svgz"));
     (gzipped && media_type == Format::Svg.media_type()).then_some("gzip")

@@ -44,7 +44,9 @@ pub struct Limits {
     /// Steps to draw an SVG, as estimated before it is drawn; one takes about a nanosecond. 6,000,000,000.
     pub svg_steps: u64,
     /// Multiplications of trained networks for one request, over all frames, as the textbook has them; 20,000,000,000,000, of
-    /// which two cores with AVX2 get through some 150,000,000,000 a second.
+    /// which two cores with AVX2 get through some 150,000,000,000 a second. Enlarging and noise removal that would take more are
+    /// refused; light and faces are then done without networks, with a warning. What a host's
+    /// [`Restore`](crate::operation::Restore) does is not counted.
     pub network_products: u64,
     /// Threads that trained networks may work on for one request, that of the caller included, each with memory of its own for
     /// a tile; 8, and never more than the machine has cores. The result is the same on any number.

@@ -20,7 +20,7 @@ use crate::{
         Resize,
     },
     optimize::{Goal, Preset, has_strategy},
-    picture::{Keep, Layout, Orientation},
+    picture::{Channels, Keep, Layout, Orientation},
     request::{self, Compression, Encoding, FaceTarget, MetadataKind, OutputFormat, Request, ResizeMode},
 };
 
@@ -53,6 +53,8 @@ pub(crate) struct Plan {
     pub otherwise: Option<Box<Plan>>,
     /// Trained networks work on pixels.
     pub by_network: bool,
+    /// Some of those that light or faces ask for would take more work than is allowed, and are done without.
+    pub left_out: bool,
     /// The result is an animation, or of a format that is made for them; otherwise the first frame is all.
     pub moves: bool,
     /// Nothing but the encoding changes.
@@ -103,7 +105,7 @@ pub(crate) fn plan(request: &Request, info: &Info, means: Means<'_>, run: Run<'_
     let drawn = info.format == Format::Svg && format != Format::Svg;
     let mut enhanced = Enhanced::of(request, models, drawn)?;
     let (width, height) = enlarged(request, info.upright_size(), run)?;
-    let layout = Layout { width, height, channels: info.channels(), depth: crate::picture::Depth::Eight };
+    let layout = Layout { width, height, ..seen(info) };
     let resize = request.resize.as_ref().map(|asked| resize(asked, drawn)).transpose()?;
     let resize = match resize {
         // Laid on its ground once, not once more when all is.
@@ -149,13 +151,13 @@ pub(crate) fn plan(request: &Request, info: &Info, means: Means<'_>, run: Run<'_
     }
     let frames =
         if moves { passes(info.frames, resize.map_or(Ok(layout), |resize| resize.layout(layout))?) } else { 1 };
-    enhanced.limit(decoded_pixels(info, &decode).saturating_mul(frames), info.alpha, run.limits)?;
+    let left_out = enhanced.limit(decoded_pixels(info, &decode).saturating_mul(frames), info.alpha, run.limits)?;
     let by_network = enhanced.by_network();
     // Sizes come from the whole source, whatever size it is decoded at.
     let settled = resize.map(|resize| resize.settled(width, height)).transpose()?;
     let mut chain = chain(info.orientation, enhanced, faces.as_ref(), settled);
     operations.iter().for_each(|operation| chain.push(Arc::clone(operation)));
-    let stored = if drawn { layout } else { layout.sized(info.width, info.height) };
+    let stored = if drawn { layout } else { seen(info) };
     if format == Format::Jpeg && (info.alpha || chain.layout(stored, run)?.channels.has_alpha()) {
         chain.push(Flatten { ground: ground(request) });
     }
@@ -174,6 +176,7 @@ pub(crate) fn plan(request: &Request, info: &Info, means: Means<'_>, run: Run<'_
         keep: keep(&request.output.metadata),
         otherwise: otherwise.transpose()?,
         by_network,
+        left_out,
         moves,
         pixels_only_encoded,
         may_keep_source: pixels_only_encoded && as_encoded,
@@ -256,6 +259,7 @@ fn plan_vector(request: &Request, info: &Info, run: Run<'_>) -> Result<Plan> {
         keep: keep(&request.output.metadata),
         otherwise: None,
         by_network: false,
+        left_out: false,
         moves: false,
         pixels_only_encoded: frame.is_none(),
         may_keep_source: frame.is_none(),
@@ -321,6 +325,15 @@ fn target(wanted: OutputFormat, info: &Info) -> Result<Format> {
         // As many plans as there are formats, of which the engine takes one.
         OutputFormat::Smallest => return Err(Error::internal("planning", "of all formats at once")),
     })
+}
+
+/// What operations see of a source, as it is stored but for its colours, which are in sRGB by then.
+fn seen(info: &Info) -> Layout {
+    let channels = match info.channels() {
+        Channels::Cmyk => Channels::Rgb,
+        channels => channels,
+    };
+    Layout { width: info.width, height: info.height, channels, depth: info.depth() }
 }
 
 /// Smart lossy `medium` where nothing is said, except for WebP and APNG, which the interface leaves out of it: lossless as
@@ -408,7 +421,35 @@ fn keep(asked: &[MetadataKind]) -> Keep {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::picture::{Channels, Depth};
+    use crate::{codec::ColourModel, picture::Depth};
+
+    #[test]
+    fn steps_are_planned_for_pictures_in_srgb() {
+        let info = |colour, alpha, bits_per_pixel| Info {
+            format: Format::Png,
+            width: 3,
+            height: 2,
+            frames: 1,
+            colour,
+            alpha,
+            bits_per_pixel,
+            sampling: None,
+            interlaced: None,
+            quality: None,
+            lossless: None,
+            orientation: Orientation::Upright,
+            icc: false,
+        };
+        for (colour, alpha, bits, channels, depth) in [
+            (ColourModel::Cmyk, false, 32, Channels::Rgb, Depth::Eight),
+            (ColourModel::Rgb, true, 64, Channels::Rgba, Depth::Sixteen),
+            (ColourModel::Gray, true, 16, Channels::GrayAlpha, Depth::Eight),
+            (ColourModel::Gray, false, 16, Channels::Gray, Depth::Sixteen),
+            (ColourModel::Indexed, true, 4, Channels::Rgba, Depth::Eight),
+        ] {
+            assert_eq!(seen(&info(colour, alpha, bits)), Layout { width: 3, height: 2, channels, depth });
+        }
+    }
 
     #[test]
     fn frames_that_there_is_no_room_for_are_worked_on_at_every_look() {

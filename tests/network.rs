@@ -12,7 +12,7 @@ mod pictures;
 
 use image::{DynamicImage, GrayImage, Luma, Rgb, RgbImage, imageops::FilterType};
 use lapidary::{Engine, Error, Format, Input, Limits, Unattended, operation::Models};
-use pictures::{FORMATS, decoded, file, logo, photo, process, request};
+use pictures::{FORMATS, decoded, file, logo, photo, process, request, warnings};
 
 const LOSSLESS: &str = r#""optimize": {"compression": "lossless"}"#;
 
@@ -184,6 +184,14 @@ fn work_and_sizes_beyond_the_limits_are_refused_by_their_numbers() {
     for json in [r#"{"denoise": true}"#, r#"{"upscale": {"factor": 2}}"#] {
         let text = refused(json, few.clone());
         assert!(text.starts_with("multiplications in networks is") && text.ends_with("the limit is 2000000"), "{text}");
+    }
+    // Light is worth having without.
+    let engine = Engine::new().with_limits(few.clone());
+    let dark = file(&photo(60, 40).brighten(-90), Format::Png);
+    for (engine, said) in [(engine, true), (Engine::new(), false)] {
+        let lit =
+            engine.process(Input { bytes: &dark, name: None }, &request(r#"{"light": true}"#), &Unattended).unwrap();
+        assert_eq!(warnings(&lit).iter().any(|warning| warning.contains("simpler means")), said, "{lit:?}");
     }
     // An SVG counts as large as it is drawn.
     let svg = br#"<svg xmlns="http://www.w3.org/2000/svg" width="8" height="6"><circle cx="4" cy="3" r="2"/></svg>"#;

@@ -1,14 +1,15 @@
 //! Steps of the host's own in the chain.
-#![cfg(all(feature = "jpeg", feature = "png", feature = "webp"))]
+#![cfg(all(feature = "gif", feature = "jpeg", feature = "png", feature = "webp"))]
 
 mod pictures;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
+use image::{DynamicImage, Frame, codecs::gif::GifEncoder, imageops::FilterType};
 use lapidary::{
     Engine, Format, Input, Outcome, Result, Run, Unattended,
     operation::{Apply, Operation},
-    picture::{Channels, Layout, Picture, Samples},
+    picture::{Channels, Depth, Layout, Picture, Samples},
 };
 use pictures::{FORMATS, decoded, file, graphic, logo, request};
 
@@ -21,7 +22,7 @@ impl Operation for Stamp {
         "stamp"
     }
     fn layout(&self, input: Layout) -> Result<Layout> {
-        Ok(Layout { channels: Channels::Rgba, ..input })
+        Ok(Layout { channels: Channels::Rgba, depth: Depth::Eight, ..input })
     }
     fn prepare(&self, _: &Picture, _: Run<'_>) -> Result<Option<Box<dyn Apply>>> {
         Ok(Some(Box::new(*self)))
@@ -43,8 +44,96 @@ impl Apply for Stamp {
 }
 
 fn stamped(bytes: &[u8], json: &str) -> Result<Outcome> {
-    let engine = Engine::new().with_operation(Arc::new(Stamp));
+    with(Arc::new(Stamp), bytes, json)
+}
+
+fn with(operation: Arc<dyn Operation>, bytes: &[u8], json: &str) -> Result<Outcome> {
+    let engine = Engine::new().with_operation(operation);
     engine.process(Input { bytes, name: None }, &request(json), &Unattended)
+}
+
+/// Keeps the layouts that it is asked for, and fails in one way.
+#[derive(Debug, Clone, Default)]
+struct Broken {
+    asked: Arc<Mutex<Vec<Layout>>>,
+    way: Way,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Way {
+    #[default]
+    None,
+    Layout,
+    Prepare,
+    Apply,
+    /// Makes another size than it said.
+    Size,
+}
+
+impl Operation for Broken {
+    fn name(&self) -> &'static str {
+        "frame"
+    }
+    fn layout(&self, input: Layout) -> Result<Layout> {
+        assert!(self.way != Way::Layout, "no layout today");
+        self.asked.lock().unwrap().push(input);
+        Ok(input)
+    }
+    fn prepare(&self, _: &Picture, _: Run<'_>) -> Result<Option<Box<dyn Apply>>> {
+        assert!(self.way != Way::Prepare, "no preparation today");
+        Ok(Some(Box::new(self.clone())))
+    }
+}
+
+impl Apply for Broken {
+    fn apply(&self, picture: Picture, _: Run<'_>) -> Result<Picture> {
+        assert!(self.way != Way::Apply, "no work today");
+        match self.way {
+            Way::Size => Picture::new(1, 1, Channels::Gray, Samples::Eight(vec![0])),
+            _ => Ok(picture),
+        }
+    }
+}
+
+#[test]
+fn a_step_that_panics_or_makes_another_layout_than_it_said_fails_by_its_name() {
+    for (format, source) in [(Format::Png, still()), (Format::Gif, animation())] {
+        for way in [Way::Layout, Way::Prepare, Way::Apply, Way::Size] {
+            let operation = Arc::new(Broken { way, ..Broken::default() });
+            let failure = with(operation, &source, "{}").unwrap_err();
+            assert_eq!(failure.to_string(), "internal failure while applying frame", "{format} {way:?}");
+            let said = std::error::Error::source(&failure).unwrap().to_string();
+            assert!(said.contains(if way == Way::Size { "had said" } else { "today" }), "{said}");
+        }
+    }
+}
+
+#[test]
+fn a_step_is_asked_for_what_it_will_see() {
+    let sixteen = DynamicImage::from(graphic(20, 10).to_rgb16());
+    for (source, channels, depth) in
+        [(file(&sixteen, Format::Png), Channels::Rgb, Depth::Sixteen), (still(), Channels::Rgb, Depth::Eight)]
+    {
+        let operation = Broken::default();
+        with(Arc::new(operation.clone()), &source, "{}").unwrap();
+        let asked = operation.asked.lock().unwrap();
+        assert!(asked.iter().all(|layout| (layout.channels, layout.depth) == (channels, depth)), "{asked:?}");
+    }
+}
+
+fn still() -> Vec<u8> {
+    file(&graphic(20, 10), Format::Png)
+}
+
+fn animation() -> Vec<u8> {
+    let mut source = Vec::new();
+    let mut encoder = GifEncoder::new(&mut source);
+    for width in [20, 21] {
+        let frame = graphic(width, 10).resize_exact(20, 10, FilterType::Nearest);
+        encoder.encode_frame(Frame::new(frame.to_rgba8())).unwrap();
+    }
+    drop(encoder);
+    source
 }
 
 #[test]

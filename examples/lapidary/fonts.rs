@@ -20,10 +20,7 @@ pub fn read(paths: &[PathBuf]) -> io::Result<Fonts> {
         let files = if path.is_dir() { in_folder(path)? } else { vec![path.clone()] };
         for file in files {
             let bytes = fs::read(&file).map_err(|error| at(&file, &error.to_string()))?;
-            if Fonts::new().with(bytes.clone()).is_empty() {
-                return Err(at(&file, "is no font"));
-            }
-            fonts = fonts.with(bytes);
+            fonts = fonts.try_with(bytes).ok_or_else(|| at(&file, "is no font"))?;
         }
     }
     Ok(fonts)

@@ -2,7 +2,7 @@
 
 use crate::{
     format::Format,
-    picture::{Channels, Orientation},
+    picture::{Channels, Depth, Orientation},
 };
 
 /// What a file says of itself in its headers.
@@ -76,5 +76,10 @@ impl Info {
             (_, false) => Channels::Rgb,
             (_, true) => Channels::Rgba,
         }
+    }
+
+    /// The bits of their samples.
+    pub const fn depth(&self) -> Depth {
+        if self.bits_per_pixel as usize > 8 * self.channels().count() { Depth::Sixteen } else { Depth::Eight }
     }
 }

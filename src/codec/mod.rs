@@ -27,7 +27,6 @@ pub use info::{ColourModel, Info};
 pub use options::{
     ApngOptions, DecodeOptions, EncodeOptions, GifOptions, JpegOptions, PngOptions, Sampling, WebpCoding, WebpOptions,
 };
-pub(crate) use registry::guarded;
 pub use registry::{Codec, Codecs};
 
 use crate::{

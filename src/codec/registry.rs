@@ -1,15 +1,11 @@
 //! The codecs that a build or a host brings, and the guarded way to them.
 
-use std::{
-    collections::BTreeMap,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use super::{Container, Decode, DecodeOptions, Encode, EncodeOptions, Info, Recompress, gif, svg};
 use crate::{
     control::Run,
-    error::{Error, Result},
+    error::{Error, Result, guarded},
     format::Format,
     picture::{Frame, Frames, Layout, Metadata, Plays},
 };
@@ -162,21 +158,6 @@ impl Codecs {
 
 fn writing(format: Format) -> Error {
     Error::unsupported(format!("writing {format}"))
-}
-
-/// Turns a panic below into an error. With `panic = "abort"` there is nothing to turn.
-pub(crate) fn guarded<T>(doing: &'static str, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    caught(work).unwrap_or_else(|message| Err(Error::internal(doing, message)))
-}
-
-/// What `work` gives, or the message that it panics with.
-pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> std::result::Result<T, String> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
-        let message = panic.downcast_ref::<&str>().map(ToString::to_string);
-        message
-            .or_else(|| panic.downcast_ref::<String>().cloned())
-            .unwrap_or_else(|| "a panic without a message".into())
-    })
 }
 
 struct Guarded<'a>(Box<dyn Frames + 'a>);

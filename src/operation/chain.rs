@@ -3,7 +3,7 @@
 use super::{Apply, Operation};
 use crate::{
     control::Run,
-    error::Result,
+    error::{Error, Result, caught},
     picture::{Layout, Picture},
 };
 
@@ -34,7 +34,7 @@ impl Chain {
     /// The layout after the last step; every one between is checked against the limits.
     pub fn layout(&self, input: Layout, run: Run<'_>) -> Result<Layout> {
         self.steps.iter().try_fold(input, |layout, step| {
-            let layout = step.layout(layout)?;
+            let layout = by_name(step.name(), || step.layout(layout))?;
             run.limits.check_result(layout.width, layout.height)?;
             Ok(layout)
         })
@@ -52,6 +52,9 @@ impl Chain {
 
     /// Takes the `first` frame through all steps, and gives back those that have something to do, prepared for all frames: on
     /// the `telling` one where they judge what they see, if that is another than the first.
+    ///
+    /// # Errors
+    /// Those of the steps; [`Error::Internal`] by a step's name if it panics, or makes another layout than it said.
     pub fn start(
         &self,
         first: Picture,
@@ -64,13 +67,42 @@ impl Chain {
             run.check()?;
             telling = telling.filter(|_| self.steps[n..].iter().any(|step| step.judges()));
             let seen = telling.as_ref().filter(|_| step.judges()).unwrap_or(&picture);
-            if let Some(apply) = step.prepare(seen, run)? {
+            let makes = by_name(step.name(), || step.layout(picture.layout()))?;
+            if let Some(work) = by_name(step.name(), || step.prepare(seen, run))? {
+                let apply = Prepared { name: step.name(), makes, work };
                 // Before the first frame, since some settle what they see when they are applied.
                 telling = telling.map(|telling| apply.apply(telling, run)).transpose()?;
                 picture = apply.apply(picture, run)?;
-                prepared.push(apply);
+                prepared.push(Box::new(apply) as _);
             }
         }
         Ok((picture, prepared))
     }
+}
+
+/// A step's function for one frame, held to the layout that the step said.
+struct Prepared {
+    name: &'static str,
+    makes: Layout,
+    work: Box<dyn Apply>,
+}
+
+impl Apply for Prepared {
+    fn apply(&self, picture: Picture, run: Run<'_>) -> Result<Picture> {
+        let made = by_name(self.name, || self.work.apply(picture, run))?;
+        if made.layout() != self.makes {
+            let problem = format!("it made {:?} where it had said {:?}", made.layout(), self.makes);
+            return Err(Error::internal(applying(self.name), problem));
+        }
+        Ok(made)
+    }
+}
+
+/// A panic is the step's, by its name.
+fn by_name<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    caught(work).unwrap_or_else(|message| Err(Error::internal(applying(name), message)))
+}
+
+fn applying(name: &str) -> String {
+    format!("applying {name}")
 }

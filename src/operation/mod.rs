@@ -48,13 +48,15 @@ use crate::{
     picture::{Layout, Picture},
 };
 
-/// One step on pixels, the same for every frame. Pictures come in sRGB, never CMYK.
+/// One step on pixels, the same for every frame. Pictures come in sRGB, never CMYK; in gray or in colour, with alpha or without,
+/// of 8 or 16 bits a sample, as the source has them. A panic becomes an error by the step's name.
 pub trait Operation: Debug + Send + Sync {
     /// A stable name for errors and progress.
     fn name(&self) -> &'static str;
 
-    /// The layout that it makes of `input`. Pure arithmetic, so that a whole chain is sized and checked before anything is
-    /// decoded.
+    /// The layout that it makes of `input`; what it [prepares](Self::prepare) is held to that. Pure arithmetic, so that a whole
+    /// chain is sized and checked before anything is decoded: by what the source's headers say, and again for its frames, as
+    /// gray that a profile tints comes as RGB.
     fn layout(&self, input: Layout) -> Result<Layout>;
 
     /// Whether it judges what a picture is like. Then [`prepare`](Self::prepare) is given the frame of an animation whose
@@ -89,6 +91,7 @@ impl<T: Operation + ?Sized> Operation for Arc<T> {
 
 /// A prepared operation.
 pub trait Apply: Send {
-    /// Works on one composed frame.
+    /// Works on one composed frame, all of which have the layout of the one that it was prepared on, and gives back one of the
+    /// layout that [`Operation::layout`] makes of it.
     fn apply(&self, picture: Picture, run: Run<'_>) -> Result<Picture>;
 }

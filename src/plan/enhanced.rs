@@ -58,8 +58,8 @@ impl Enhanced {
     }
 
     /// Checks that so many `pixels`, of all frames, some maybe translucent, are not too much work for networks. Light and faces
-    /// whose noise is left to simpler means are better than none.
-    pub(super) fn limit(&mut self, pixels: u64, alpha: bool, limits: &Limits) -> Result<()> {
+    /// whose noise is left to simpler means are better than none; whether some network is left out of these.
+    pub(super) fn limit(&mut self, pixels: u64, alpha: bool, limits: &Limits) -> Result<bool> {
         let of = |work: Option<u64>| work.unwrap_or(0);
         let planes = if alpha { 2 } else { 1 };
         let mut work = of(self.denoise.as_ref().map(|denoise| denoise.work(pixels)))
@@ -67,16 +67,18 @@ impl Enhanced {
         limits.check_network(work)?;
         let light = self.light.as_mut().map(|light| &mut light.denoise);
         let face = self.face.as_mut().into_iter().flat_map(Clearing::networks);
+        let mut left_out = false;
         for network in light.into_iter().chain(face) {
             let more =
                 network.as_ref().map_or(0, |model| pixels.saturating_mul(model.shape().work)).saturating_add(work);
             if more > limits.network_products {
                 *network = None;
+                left_out = true;
             } else {
                 work = more;
             }
         }
-        Ok(())
+        Ok(left_out)
     }
 }
 

@@ -8,6 +8,7 @@ use crate::{
     format::Format,
     operation::Operation,
     optimize::Goal,
+    picture::Depth,
     request::{Compression, Optimize, Output, OutputFormat, Request, ResizeMode},
 };
 
@@ -36,7 +37,7 @@ fn formats(request: &Request, info: &Info, goal: Goal, drawn: bool) -> Vec<Outpu
     }
     let exact = matches!(goal, Goal::Lossless | Goal::Quality(100));
     let lossy = info.lossless == Some(false);
-    let deep = usize::from(info.bits_per_pixel) > 8 * info.channels().count();
+    let deep = info.depth() == Depth::Sixteen;
     let padded = request.resize.as_ref().is_some_and(|resize| {
         resize.mode == ResizeMode::Pad && resize.background.is_none_or(|background| background.0[3] < u8::MAX)
     });

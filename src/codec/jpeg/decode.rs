@@ -20,9 +20,9 @@ use super::{
     script::can_interleave,
 };
 use crate::{
-    codec::{DecodeOptions, registry::caught},
+    codec::DecodeOptions,
     control::Run,
-    error::{Error, Result},
+    error::{Error, Result, caught},
     format::Format,
     picture::{Channels, Picture, Samples},
 };

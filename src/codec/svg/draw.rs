@@ -17,9 +17,8 @@ use super::{
     names, read, references, render,
 };
 use crate::{
-    codec::registry::caught,
     control::Run,
-    error::{Error, Result},
+    error::{Error, Result, caught},
     format::Format,
     picture::{Channels, Picture, Samples},
 };

@@ -45,6 +45,13 @@ impl Fonts {
         self
     }
 
+    /// As [`with`](Self::with); `None` where the file is no font.
+    pub fn try_with(self, file: Vec<u8>) -> Option<Self> {
+        let before = self.database.len();
+        let with = self.with(file);
+        (with.database.len() > before).then_some(with)
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.database.is_empty()
@@ -97,5 +104,16 @@ impl fmt::Debug for Fonts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let families = self.database.faces().filter_map(|face| face.families.first()).map(|(name, _)| name);
         f.debug_list().entries(families).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_no_font_is_told_of_or_adds_nothing() {
+        assert!(Fonts::new().try_with(b"no font".to_vec()).is_none());
+        assert!(Fonts::new().with(b"no font".to_vec()).is_empty());
     }
 }

@@ -21,9 +21,9 @@ pub(crate) use viewed::{Scores, Viewed, compare};
 
 use super::{Goal, Optimised, no_larger_than_high};
 use crate::{
-    codec::{Codecs, guarded},
+    codec::Codecs,
     control::Run,
-    error::{Error, Result},
+    error::{Error, Result, guarded},
     format::Format,
     picture::Frames,
 };
