@@ -7,7 +7,7 @@ use lapidary::{
     Clock, SystemClock,
     port::{
         Credentials,
-        ledger::{Account, AccountId, DeliveryState, KeyView},
+        ledger::{Account, AccountId, DeliveryState, JobId, KeyView},
     },
     request::{Provider, Secret},
     service::Admin,
@@ -48,7 +48,7 @@ pub(crate) async fn administer(admin: Admin<'_>, words: &[String], options: &Opt
         }
         ["webhook", "list", name] => deliveries(admin, name).await,
         ["webhook", "replay", name, request] => {
-            let request = request.parse().context("the request must be given by its id")?;
+            let request = JobId::parse(request).context("the request must be given by its id")?;
             let replayed = admin.replay(id(admin, name).await?, request).await?;
             if replayed { Ok(()) } else { bail!("no notification of this request was given up") }
         }

@@ -8,7 +8,7 @@
 //! | [`Storage`] | clients' own object storage | `memory`, `s3`, `Closed` |
 //! | [`Notifier`] | clients' webhooks | `memory`, `http`, `Closed` |
 //!
-//! Every trait is object safe, holds no runtime, and takes the time as an argument. What each promises is written at its
+//! Every trait is object safe, holds no runtime, and takes the time as an argument; implementations bear [`async_trait`]. What each promises is written at its
 //! methods and checked by its suite in `testing`, which adapters run.
 
 mod blobs;
@@ -19,11 +19,13 @@ mod storage;
 
 use std::{error::Error, fmt, sync::Arc};
 
+pub use async_trait::async_trait;
 pub use blobs::{BlobKey, BlobReader, BlobWriter, Blobs, Face, OpenBlob, collect};
 pub use fetch::{Fetch, Fetched, Fetcher};
 pub use ledger::{Accounts, Jobs, Ledger, Outbox};
 pub use notify::{Answer, Notification, Notifier};
 pub use storage::{Credentials, Object, Storage};
+pub use uuid::Uuid;
 
 /// All of them: what a service is made of.
 #[derive(Debug, Clone)]

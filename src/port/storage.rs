@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use super::Result;
 use crate::{
     error::Violation,
+    format::content_encoding,
     request::{Provider, Secret, Store},
 };
 
@@ -26,8 +27,7 @@ pub struct Credentials {
 pub struct Object<'a> {
     /// The file.
     pub bytes: &'a [u8],
-    /// Its media type, unless [`Store::headers`] give another. A gzipped SVG, named `svgz`, is to be stored with its
-    /// `Content-Encoding`.
+    /// Its media type, unless [`Store::headers`] give another.
     pub media_type: &'a str,
     /// Its file name: the object's name where [`Store::path`] names a folder or nothing.
     pub name: &'a str,
@@ -49,6 +49,11 @@ impl fmt::Debug for Object<'_> {
 }
 
 impl Object<'_> {
+    /// The `Content-Encoding` that it has to be stored with: that of a gzipped SVG, named `svgz`.
+    pub fn encoding(&self) -> Option<&'static str> {
+        content_encoding(self.media_type, self.name)
+    }
+
     /// The object's key in its bucket. A path whose last segment has a dot inside names the object; any other names its folder.
     pub fn key(&self) -> String {
         let path = self.store.path.as_deref().unwrap_or_default();

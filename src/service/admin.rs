@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use uuid::Uuid;
-
 use super::{
     Inner, Service,
     job::credentials_to_bytes,
@@ -198,8 +196,8 @@ impl Admin<'_> {
     ///
     /// # Errors
     /// Those of the ledger.
-    pub async fn replay(&self, account: AccountId, request: Uuid) -> Result<bool> {
-        let replayed = self.0.ports.ledger.replay(account, JobId(request), self.0.now()).await?;
+    pub async fn replay(&self, account: AccountId, request: JobId) -> Result<bool> {
+        let replayed = self.0.ports.ledger.replay(account, request, self.0.now()).await?;
         self.0.told.notify_one();
         Ok(replayed)
     }

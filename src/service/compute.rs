@@ -11,7 +11,7 @@ use super::{response::Problem, settings::Settings};
 use crate::{
     control::{Control, Stage, Watch},
     engine::{Engine, Input, Outcome},
-    error::{Error, Stop},
+    error::{Error, Stop, panic_message},
     request::Request,
 };
 
@@ -62,7 +62,8 @@ impl Compute {
             Ok(Err(Error::Stopped(Stop::Cancelled))) => Err(Ended::Cancelled),
             Ok(Err(error)) => Err(Ended::Failed(error.into())),
             Err(error) => {
-                tracing::error!(panicked = error.is_panic(), "the engine did not come to its end");
+                let panic = error.try_into_panic().ok().map(|panic| panic_message(&*panic));
+                tracing::error!(panic, "the engine did not come to its end");
                 Err(Ended::Failed(Problem::internal()))
             }
         }

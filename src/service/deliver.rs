@@ -14,7 +14,7 @@ use super::{
     admin::webhook_place,
     seal::{place, random},
     webhook::{Next, SigningSecret, after, sign},
-    worker::{free_hands, until_closed},
+    worker::{free_hands, tell_of_panics, until_closed},
 };
 use crate::{
     clock::Timestamp,
@@ -78,7 +78,7 @@ impl Inner {
         let mut work = JoinSet::new();
         loop {
             let taken = self.fallen.turn("notifications", self.take_hooks(&hands, &mut work)).await.unwrap_or(0);
-            while work.try_join_next().is_some() {}
+            tell_of_panics(&mut work);
             let next = async {
                 if taken == 0 {
                     tokio::select! { () = self.told.notified() => {}, () = sleep(self.settings.poll) => {} }
@@ -126,7 +126,8 @@ impl Inner {
             }
             Err(failure) => {
                 tracing::error!(error = &failure as &dyn std::error::Error, "a notification could not be signed");
-                let waits = failure.may_pass && self.now().since(accepted(&lease)) < 2 * self.settings.record_life;
+                let waits = failure.may_pass
+                    && self.now().since(accepted(&lease)) < self.settings.record_life.saturating_mul(2);
                 let outcome = match waits {
                     true => HookOutcome::HandedBack { at: self.now() + self.settings.lease },
                     false => HookOutcome::Failed { again: None },

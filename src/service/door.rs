@@ -201,7 +201,7 @@ impl Inner {
     /// Refuses an upload that says itself that it is too long: its file, its data, and room for what is between them.
     fn check_length(&self, length: Option<u64>) -> Result<(), Problem> {
         let allowed = self.engine.limits().source_bytes;
-        let room = self.settings.json_bytes + AROUND_PARTS;
+        let room = self.settings.json_bytes.saturating_add(AROUND_PARTS);
         let fits = length.is_none_or(|length| length <= allowed.saturating_add(room));
         if fits { Ok(()) } else { Err(Problem::too_large("the file", allowed)) }
     }

@@ -10,7 +10,7 @@ use crate::port::{self, ledger::Load};
 #[non_exhaustive]
 pub struct Health {
     /// Whether the service is up: the ledger can be read, no loop of the service has just ended in a panic of a port, and the
-    /// service is not shutting down. Nothing is written to find out: where a disk is full, requests are refused one by one.
+    /// service is not shutting down. It says nothing of whether [`start`](Service::start) was called. Nothing is written to find out: where a disk is full, requests are refused one by one.
     pub ready: bool,
     /// Jobs that wait.
     pub waiting: u64,
@@ -29,7 +29,10 @@ impl Service {
     pub async fn health(&self) -> Health {
         match self.0.measure().await {
             Ok(load) => Health { ready: self.0.is_open() && self.0.fallen.is_empty(), ..self.0.health(load) },
-            Err(_) => self.0.health(Load::default()),
+            Err(failure) => {
+                tracing::error!(error = &failure as &dyn std::error::Error, "the ledger cannot be read");
+                self.0.health(Load::default())
+            }
         }
     }
 

@@ -15,7 +15,6 @@ use super::{
 };
 use crate::{
     engine,
-    format::{Format, content_encoding, sniff},
     port::{
         BlobKey, Credentials, Face, Failure, Fetch, Fetched, Object, collect,
         ledger::{AccountId, Image, JobLease, Outcome},
@@ -150,7 +149,7 @@ impl Inner {
         let credentials = self.credentials(lease.account, &store.destination).await?;
         let object = Object {
             bytes: &made.bytes,
-            media_type: media_type(made),
+            media_type: made.format.media_type(),
             name: &made.output.name,
             store,
             credentials: &credentials,
@@ -167,10 +166,9 @@ impl Inner {
         writer.write(&made.bytes).await.map_err(own)?;
         writer.finish().await.map_err(own)?;
         let (link, now, life) = (fresh_link(), self.now(), self.settings.image_life);
-        let media_type = media_type(made);
+        let media_type = made.format.media_type();
         let disposition = direct_disposition(&made.output.name, media_type);
-        let encoding = content_encoding(media_type, &made.output.name);
-        let face = Face { media_type, encoding, disposition: &disposition };
+        let face = Face { media_type, encoding: made.encoding, disposition: &disposition };
         let direct = self.ports.blobs.address(key, face, now, life);
         let through_us = || format!("{}/volatile/{}", self.settings.public_url, path(link, &made.output.name));
         let url = direct.map_err(own)?.unwrap_or_else(through_us);
@@ -215,10 +213,6 @@ impl Inner {
 fn failed(lease: &JobLease, problem: &Problem) -> Outcome {
     metrics::counter!("lapidary_failures_total", "status" => problem.status.to_string()).increment(1);
     Outcome::Failed { status: problem.status, body: problem.body(lease.id) }
-}
-
-fn media_type(made: &engine::Outcome) -> &'static str {
-    sniff(&made.bytes).map_or("application/octet-stream", Format::media_type)
 }
 
 /// Time to wait after so many failures: 2 s, 8 s, 32 s, and 128 s from then on.

@@ -91,8 +91,10 @@ use std::{fmt, sync::Arc};
 use tokio::sync::{Notify, Semaphore, watch};
 
 pub use admin::{Admin, Opened};
+pub use bytes::Bytes;
 pub use direct::Refused;
 pub use door::{Call, Incoming};
+pub use futures_core::Stream;
 pub use health::Health;
 pub use openapi::openapi;
 pub use response::{Body, Response};

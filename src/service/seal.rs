@@ -19,6 +19,15 @@ use crate::{
 /// The host's keys. The last seals, all open, so that a new one can be put at the end while the old ones are still there
 /// for what they have sealed.
 ///
+/// ```
+/// # use lapidary::service::Keyring;
+/// # let ([old, new], pepper) = ([[1; 32], [2; 32]], [3; 32]);
+/// // The new key seals, the old one still opens: until `Admin::reseal` has been through all accounts, and for as long as it says.
+/// let both = Keyring::new(old, pepper).with_key(1, new);
+/// // Then the old one may go.
+/// let alone = Keyring::with_id(1, new, pepper);
+/// ```
+///
 /// Sealed with XChaCha20-Poly1305 under a random nonce; the layout is `1`, key id, 24 bytes of nonce, ciphertext with tag.
 #[derive(Clone)]
 pub struct Keyring {
@@ -37,7 +46,12 @@ const NONCE: usize = 24;
 impl Keyring {
     /// With one key, whose id is 0, and the pepper of the API keys' hashes, which must never change.
     pub fn new(key: [u8; 32], pepper: [u8; 32]) -> Self {
-        Self { keys: vec![(0, Zeroizing::new(key))], pepper: Zeroizing::new(pepper) }
+        Self::with_id(0, key, pepper)
+    }
+
+    /// With one key of another id, where those before it are gone.
+    pub fn with_id(id: u8, key: [u8; 32], pepper: [u8; 32]) -> Self {
+        Self { keys: vec![(id, Zeroizing::new(key))], pepper: Zeroizing::new(pepper) }
     }
 
     /// With a newer key, which seals from now on, in place of any other of its id.
@@ -157,6 +171,9 @@ mod tests {
         assert!(rotated.open(&old, "p").is_ok() && rotated.open(&new, "p").is_ok());
         assert!(ring().open(&new, "p").is_err());
         assert_eq!((rotated.is_newest(&old), rotated.is_newest(&new)), (false, true));
+        // Then the old one may go.
+        let alone = Keyring::with_id(7, [9; 32], [2; 32]);
+        assert!(alone.open(&old, "p").is_err() && alone.open(&new, "p").is_ok() && alone.is_newest(&new));
     }
 
     #[test]

@@ -11,15 +11,18 @@ use std::{
 
 use tokio::{
     sync::{Notify, OwnedSemaphorePermit, Semaphore, watch},
-    task::JoinSet,
+    task::{JoinError, JoinSet},
     time::{MissedTickBehavior, interval, timeout},
 };
 use tracing::Instrument;
 
 use super::{Inner, Service, shares::Shares};
-use crate::port::{
-    BlobKey,
-    ledger::{Fence, Held, JobId, JobLease, Outcome},
+use crate::{
+    error::panic_message,
+    port::{
+        BlobKey,
+        ledger::{Fence, Held, JobId, JobLease, Outcome},
+    },
 };
 
 /// How far the service has come.
@@ -77,6 +80,15 @@ impl Drop for Hand<'_> {
     }
 }
 
+/// Clears away what has ended; a panic of one of the host's ports goes to the log, and the lease to another.
+pub(super) fn tell_of_panics(work: &mut JoinSet<()>) {
+    while let Some(ended) = work.try_join_next() {
+        if let Err(Ok(panic)) = ended.map_err(JoinError::try_into_panic) {
+            tracing::error!(panic = panic_message(&*panic), "work panicked, and is leased again");
+        }
+    }
+}
+
 /// The loops whose last turn ended in a panic of one of the host's ports.
 #[derive(Debug, Default)]
 pub(super) struct Fallen(Mutex<BTreeSet<&'static str>>);
@@ -93,7 +105,10 @@ impl Fallen {
             // A turn that panicked is not polled again, and what it shared is behind locks.
             match catch_unwind(AssertUnwindSafe(|| turn.as_mut().poll(context))) {
                 Ok(poll) => poll.map(Some),
-                Err(_) => Poll::Ready(None),
+                Err(panic) => {
+                    tracing::error!(name, panic = panic_message(&*panic), "a loop panicked, and begins again");
+                    Poll::Ready(None)
+                }
             }
         });
         let done = done.await;
@@ -102,7 +117,6 @@ impl Fallen {
             fallen.remove(name);
         } else {
             fallen.insert(name);
-            tracing::error!(name, "a loop panicked, and begins again");
         }
         done
     }
@@ -147,7 +161,7 @@ impl Inner {
         let (mut work, holders) = (JoinSet::new(), Shares::default());
         while self.is_open() {
             let taken = self.fallen.turn("jobs", self.take_jobs(&hands, &holders, &mut work)).await.unwrap_or(0);
-            while work.try_join_next().is_some() {}
+            tell_of_panics(&mut work);
             if taken == 0 {
                 tokio::select! {
                     () = self.work.notified() => {}
@@ -296,7 +310,8 @@ impl Inner {
             self.delete_blob(blob).await;
         }
         // Younger ones may be on their way to the ledger.
-        let left = self.ports.blobs.older_than(now - self.settings.image_life, max).await?;
+        let life = self.settings.image_life.max(self.settings.receiving);
+        let left = self.ports.blobs.older_than(now - life, max).await?;
         for blob in self.ports.ledger.orphans(&left).await? {
             self.delete_blob(blob).await;
         }

@@ -87,7 +87,8 @@ async fn what_is_busy_or_down_may_pass(site: Arc<Site>) -> Result<()> {
 }
 
 async fn what_is_refused_is_refused_before_and_while_fetching(site: Arc<Site>) -> Result<()> {
-    assert_eq!(site.fetcher.check(&site.refused).map_err(|failure| failure.may_pass), Err(false));
+    let why = site.fetcher.check(&site.refused).expect_err("the address is refused");
+    assert!(!why.may_pass && why.message.starts_with("must "), "{}", why.message);
     assert_eq!(site.fetch(&site.refused, 1 << 20).await.map_err(|failure| failure.may_pass), Err(false));
     Ok(())
 }

@@ -123,7 +123,7 @@ async fn what_ports_refuse_is_told_beside_what_is_wrong_already() {
     let store = r#"{"id":"none","bucket":"bucket","region":"r"}"#;
     let body = format!(r#"{{"url":"https://example.com/a.png","resize":{{"width":0}},"store":{store}}}"#);
     let all = "resize.width must be an integer from 1 to 16383, got 0; \
-        url https://example.com/a.png is not an address to fetch from, got \"https://example.com/a.png\"; \
+        url must be an address to fetch from, got \"https://example.com/a.png\"; \
         store.id must be the id of a connector of the account, got \"none\"";
     check(&host.fetch(&body).await, 422, all);
     let all = "file is required; store.id must be the id";

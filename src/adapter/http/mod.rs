@@ -50,7 +50,8 @@ pub struct Options {
     pub connect: Duration,
     /// How long a fetch may take, redirects included; 30 s.
     pub fetch: Duration,
-    /// How long a notification may take, the body of its answer included; 10 s.
+    /// How long a notification may take, the body of its answer included; 10 s. The service gives a notification to another
+    /// hand after 30 s, so longer ones may come twice.
     pub notify: Duration,
     /// The slowest that the body of a fetch may come; 5 KiB in 5 s.
     pub drip: Drip,

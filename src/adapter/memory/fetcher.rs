@@ -55,7 +55,7 @@ impl MemoryFetcher {
 impl Fetcher for MemoryFetcher {
     fn check(&self, url: &Url) -> Result<()> {
         match self.at(url) {
-            Served::Refused => Err(Failure::lasting(format!("{} is not an address to fetch from", url.redacted()))),
+            Served::Refused => Err(Failure::lasting("must be an address to fetch from")),
             _ => Ok(()),
         }
     }

@@ -40,7 +40,6 @@ use super::http::{
 use crate::{
     clock::Clock,
     error::{Error, Violation},
-    format::content_encoding,
     port::{Credentials, Failure, Object, Result, Storage},
     request::{ObjectHeader, Provider, StorageClass, Store},
 };
@@ -119,7 +118,7 @@ fn attributes(object: &Object<'_>) -> Result<HeaderMap> {
         Ok(())
     };
     put(CONTENT_TYPE.as_str(), object.media_type)?;
-    if let Some(encoding) = content_encoding(object.media_type, object.name) {
+    if let Some(encoding) = object.encoding() {
         put(CONTENT_ENCODING.as_str(), encoding)?;
     }
     put("x-amz-acl", store.acl.as_str())?;

@@ -62,6 +62,13 @@ impl fmt::Display for JobId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AccountId(pub Uuid);
 
+impl AccountId {
+    /// Reads what its [`Display`](fmt::Display) writes, and nothing else.
+    pub fn parse(text: &str) -> Option<Self> {
+        JobId::parse(text).map(|JobId(id)| Self(id))
+    }
+}
+
 impl fmt::Display for AccountId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
