@@ -29,9 +29,9 @@ pub(crate) use svg::{Drawn, Vector, is_clean as is_clean_svg, optimise as optimi
 pub use svg::{Rule, SVG_RULES};
 
 use crate::{
-    codec::{Codecs, guarded},
+    codec::Codecs,
     control::Run,
-    error::{Error, Result},
+    error::{Error, Result, guarded},
     format::Format,
     picture::{Layout, Picture, Samples},
 };
@@ -56,7 +56,7 @@ pub enum Preset {
     Medium,
     /// Score 70: no artefacts seen without the original.
     High,
-    /// Fixed settings without search or check, for a score of about 50.
+    /// Fixed settings without a check, for a score of about 50, or what [`High`](Self::High) finds where that is smaller.
     Ultra,
 }
 

@@ -6,7 +6,8 @@ use super::{
 };
 
 impl Request {
-    /// Asks for smart lossy optimisation and nothing else, until more is set.
+    /// Asks for optimisation, of which WebP and APNG may get a lossless one ([`optimize`](Self::optimize)), and nothing else,
+    /// until more is set.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

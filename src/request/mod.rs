@@ -82,7 +82,7 @@ use crate::error::{Error, Result, Violation};
 const HEADERS: usize = 100;
 const HEADER_BYTES: usize = 16 << 10;
 
-/// What a client asks for. The default asks for what happens without any setting: smart lossy optimisation.
+/// What a client asks for. The default asks for what happens without any setting, as [`optimize`](Self::optimize) says.
 ///
 /// Prints without its secrets. Serialises to the JSON of the interface, secrets in clear; what equals its default is
 /// left out, and an enhancement that `true` would ask for is `true`. Deserialises, from self-describing formats, by the
@@ -92,7 +92,8 @@ const HEADER_BYTES: usize = 16 << 10;
 pub struct Request {
     /// Where the image is fetched from: an http or https address with a host.
     pub url: Option<Url>,
-    /// How much to give away; `None` is smart lossy.
+    /// How much to give away. `None` is [`Compression::Medium`], but for results in WebP and APNG: lossless as long as their
+    /// pixels are only passed on, or come from a lossless source.
     pub optimize: Option<Optimize>,
     /// The size of the result.
     pub resize: Option<Resize>,

@@ -19,7 +19,7 @@ choice! {
         Medium = "medium",
         /// Small at the expense of quality.
         High = "high",
-        /// Smallest; fidelity is not checked and the loss is visible.
+        /// Smallest; fidelity is not checked and the loss is visible. Where what `high` finds is smaller still, that.
         Ultra = "ultra",
     }
 }

@@ -50,7 +50,8 @@ pub struct Shape {
     pub margin: u32,
     /// Sides of tiles are multiples of this.
     pub multiple: u32,
-    /// The longest side of a tile without its margins.
+    /// The longest side of a tile without its margins. Where this or `margin` is no multiple of `multiple`, it is taken for the
+    /// next one.
     pub tile: u32,
     /// Multiplications a pixel, for an estimate of time; 0 if not known.
     pub work: u64,

@@ -2,7 +2,7 @@
 //!
 //! The metric is Jon Sneyers' (Cloudinary, <https://github.com/cloudinary/ssimulacra2>): structural similarity and edge
 //! changes in XYB at up to six scales, pooled by two norms and weighted to fit opinions of people. 100 is identical,
-//! 90 hardly to be told apart side by side, 70 good, 50 middling, 30 poor; there is no lower bound.
+//! 90 hardly to be told apart in turns, 80 side by side, 70 good, 50 middling, 30 poor; there is no lower bound.
 //!
 //! Rounding errors belong to the metric: those of its blur lower the scores of good candidates by up to 3. Hence the
 //! arithmetic is the original's, digit by digit, wherever errors can grow, and scores agree with the original's within
