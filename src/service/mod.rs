@@ -100,6 +100,7 @@ pub use openapi::openapi;
 pub use response::{Body, Response};
 pub use seal::Keyring;
 pub use settings::{Price, Settings};
+pub use volatile::Volatile;
 pub use worker::Running;
 
 use crate::{

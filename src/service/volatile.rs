@@ -3,13 +3,17 @@
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
 use super::{
-    Inner,
+    Inner, Service,
     response::{Body, Problem, Response},
     seal::random,
 };
 use crate::{
+    clock::Timestamp,
     format::{Format, content_encoding},
-    port::ledger::Link,
+    port::{
+        self, OpenBlob,
+        ledger::{Image, Link},
+    },
 };
 
 /// A fresh address: 128 random bits.
@@ -29,21 +33,55 @@ fn link(rest: &str) -> Option<Link> {
     Some(Link(u128::from_be_bytes(bytes.try_into().ok()?)))
 }
 
+/// The image at a volatile address.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Volatile {
+    /// Its file name.
+    pub name: String,
+    /// Its media type.
+    pub media_type: String,
+    /// Its `Content-Encoding`: that of a gzipped SVG.
+    pub encoding: Option<&'static str>,
+    /// From then on it is gone.
+    pub expires: Timestamp,
+    /// Its bytes.
+    pub blob: OpenBlob,
+}
+
+impl Service {
+    /// The image at the `url` of a result, for hosts that do not serve it by HTTP; `None` where there is none, or none any more,
+    /// or where it lies in a client's storage or is handed out by that of the blobs.
+    ///
+    /// # Errors
+    /// Those of the ledger and of the blobs.
+    pub async fn volatile(&self, url: &str) -> port::Result<Option<Volatile>> {
+        let ours = url.strip_prefix(&self.0.settings.public_url).and_then(|rest| rest.strip_prefix("/volatile/"));
+        match ours {
+            Some(rest) => self.0.volatile(rest).await,
+            None => Ok(None),
+        }
+    }
+}
+
 impl Inner {
+    async fn volatile(&self, rest: &str) -> port::Result<Option<Volatile>> {
+        let Some(link) = link(rest) else { return Ok(None) };
+        let Some(image) = self.ports.ledger.image(link, self.now()).await? else { return Ok(None) };
+        let Image { blob, name, media_type, expires, .. } = image;
+        let Some(blob) = self.ports.blobs.open(blob).await? else { return Ok(None) };
+        let encoding = content_encoding(&media_type, &name);
+        Ok(Some(Volatile { name, media_type, encoding, expires, blob }))
+    }
+
     pub(super) async fn image(&self, rest: &str) -> Result<Response, Problem> {
         let gone = || Problem::new(404, "there is no image at this address, or its time is over");
-        let now = self.now();
-        let image = match link(rest) {
-            Some(link) => self.ports.ledger.image(link, now).await?.ok_or_else(gone)?,
-            None => return Err(gone()),
-        };
-        let blob = self.ports.blobs.open(image.blob).await?.ok_or_else(gone)?;
-        let left = image.expires.since(now).as_secs();
-        let encoding = content_encoding(&image.media_type, &image.name);
+        let Volatile { name, media_type, encoding, expires, blob } = self.volatile(rest).await?.ok_or_else(gone)?;
+        let left = expires.since(self.now()).as_secs();
         let mut headers = vec![
-            ("Content-Type", image.media_type),
+            ("Content-Type", media_type),
             ("Content-Length", blob.len.to_string()),
-            ("Content-Disposition", disposition("inline", &image.name)),
+            ("Content-Disposition", disposition("inline", &name)),
             ("Cache-Control", format!("private, max-age={left}, immutable")),
             ("X-Content-Type-Options", "nosniff".to_owned()),
             // An SVG opened by itself is a document: it gets no scripts and nothing from elsewhere.

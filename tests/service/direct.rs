@@ -1,8 +1,13 @@
 //! Jobs that a host submits and asks for without HTTP.
 
+use std::time::Duration;
+
 use lapidary::{
     Input, Request,
-    port::ledger::{AccountId, JobId, Standing},
+    port::{
+        collect,
+        ledger::{AccountId, JobId, Standing},
+    },
 };
 
 use crate::fixture::{Host, picture};
@@ -27,6 +32,15 @@ async fn a_picture_is_submitted_worked_on_and_asked_for() {
     assert_eq!(body, host.result(&id.to_string()).await.bytes, "the same as by HTTP");
     let result: serde_json::Value = serde_json::from_slice(&body).unwrap();
     assert_eq!(result["input"]["name"], "dots.png");
+    let url = result["output"]["url"].as_str().unwrap();
+    let image = host.service.volatile(url).await.unwrap().unwrap();
+    assert_eq!((image.name.as_str(), image.media_type.as_str(), image.encoding), ("dots.png", "image/png", None));
+    let served = host.download(url).await.bytes;
+    assert!(!served.is_empty() && collect(image.blob).await.unwrap() == served);
+    host.clock.advance(Duration::from_secs(3_600));
+    for gone in [url, "https://elsewhere.example/volatile/AAAA/a.png", ""] {
+        assert!(host.service.volatile(gone).await.unwrap().is_none(), "{gone}");
+    }
     assert_eq!(host.service.standing(AccountId(id.0), id).await.unwrap(), None, "it is its account's alone");
 }
 
