@@ -34,24 +34,27 @@ pub(super) struct Ground {
 
 impl Ground {
     pub(super) fn of(survey: &Survey) -> Self {
-        let mut codes: Vec<_> = survey.codes.iter().map(|code| code.map(f32::to_bits)).collect();
+        let mut codes: Vec<_> = survey.codes.iter().map(|code| code.map(|c| (c * 255.0 + 0.5) as u8)).collect();
         codes.sort_unstable();
-        let areas = codes.chunk_by(|one, other| one == other).map(|area| (area[0].map(f32::from_bits), area.len()));
+        let areas: Vec<_> = codes.chunk_by(|one, other| one == other).map(|area| (area[0], area.len())).collect();
         let all = codes.len().max(1) as f64;
         let (mut rest, mut flat, mut clipped, mut coloured) = (0, 0, 0, 0);
         let (mut paints, mut fills, mut most, mut filled) = (0, 0, 0, 0);
-        for (code, area) in areas {
+        for &(stored, area) in &areas {
+            let code = stored.map(|c| f32::from(c) / 255.0);
+            // What is of little contrast has much of any code, and as much of those around it.
+            let distinct = if area as f64 >= AREA * all && crowded(stored, area, &areas) { 0 } else { area };
             if code.iter().all(|&channel| channel >= CLIPPED) {
                 continue;
             }
             rest += area;
-            if area as f64 >= AREA * all {
+            if distinct as f64 >= AREA * all {
                 flat += area;
             }
-            if area as f64 >= PAINT * all {
+            if distinct as f64 >= PAINT * all {
                 paints += area;
             }
-            if area as f64 >= FILL * all {
+            if distinct as f64 >= FILL * all {
                 fills += area;
             }
             let least = code.into_iter().fold(1.0, f32::min);
@@ -62,8 +65,8 @@ impl Ground {
                 coloured += area;
             }
             if code.iter().any(|&channel| channel > 1.0 - CLIPPED && channel < CLIPPED) {
-                most = most.max(area);
-                if area as f64 >= FILL * all {
+                most = most.max(distinct);
+                if distinct as f64 >= FILL * all {
                     filled += area;
                 }
             }
@@ -82,4 +85,17 @@ impl Ground {
             filled: ramp(filled as f64 / all, 0.1, 0.2),
         }
     }
+}
+
+/// Whether the colours a code away in any channels are together much more frequent than one is: more than the two beside it in a
+/// gradient that was painted.
+fn crowded(code: [u8; 3], area: usize, areas: &[([u8; 3], usize)]) -> bool {
+    let near = |c: u8| c.saturating_sub(1)..=c.saturating_add(1);
+    let around = near(code[0]).flat_map(|r| near(code[1]).map(move |g| [r, g]));
+    let around = around.map(|[r, g]| {
+        let from = areas.partition_point(|(other, _)| *other < [r, g, *near(code[2]).start()]);
+        let within = areas[from..].iter().take_while(|(other, _)| *other <= [r, g, *near(code[2]).end()]);
+        within.map(|(_, area)| area).sum::<usize>()
+    });
+    around.sum::<usize>() - area > 2 * area + area / 4
 }

@@ -23,6 +23,9 @@ use crate::{
 const LIGHTEST: f64 = 0.9975;
 const DARKEST: f64 = 0.001;
 
+/// How far the ends of the scale are moved, in codes of 0 to 1, but for a tenth of it.
+const MOST_LACKING: f64 = 0.3;
+
 /// Share of a clipped channel below which all others are for it to be clipped by its own colour.
 const OWN: f64 = 0.7;
 
@@ -144,13 +147,13 @@ impl Balance {
     }
 }
 
-/// Codes to become black and white. What is nearly there is left.
+/// Codes to become black and white. What is nearly there is left. Where more is lacking than may be given, both ends come
+/// nearer in proportion, for what is flat to get contrast and keep its light.
 fn ends(survey: &Survey) -> [f64; 2] {
-    let black = survey.sorted(|[r, g, b]| r.min(g).min(b)).at(DARKEST);
-    let white = survey.sorted(peak).at(LIGHTEST);
-    let black = (black - 0.02).clamp(0.0, 0.3) * 0.9;
-    let white = 1.0 - (0.98 - white).clamp(0.0, 0.3) * 0.9;
-    if white - black < 0.2 { [0.0, 1.0] } else { [black, white] }
+    let black = (survey.sorted(|[r, g, b]| r.min(g).min(b)).at(DARKEST) - 0.02).max(0.0);
+    let white = (0.98 - survey.sorted(peak).at(LIGHTEST)).max(0.0);
+    let given = 0.9 * (MOST_LACKING / black.max(white)).min(1.0);
+    [black * given, 1.0 - white * given]
 }
 
 /// What is left of a number beyond a threshold.

@@ -125,6 +125,21 @@ fn auto_leaves_a_good_picture_nearly_alone_and_brings_wrong_ones_back() {
 }
 
 #[test]
+fn auto_gives_contrast_to_what_is_flat_and_leaves_it_its_light() {
+    let spread = |picture: &Picture| {
+        let (middle, samples) = (mean(picture), picture.eight().unwrap());
+        samples.iter().map(|&v| (f64::from(v) - middle).powi(2)).sum::<f64>().sqrt()
+    };
+    // A twelfth of the scale is left: a few codes have most of the pixels, and are no fills.
+    for (share, above) in [(0.15, 0.35), (0.08, 0.4), (0.08, 0.5)] {
+        let flat = scene(|code, _| above + code * share);
+        let after = itself(Tone { auto: true, ..Tone::default() }, &flat);
+        let (light, contrast) = (mean(&after) - mean(&flat), spread(&after) / spread(&flat));
+        assert!(light.abs() < 25.0 && contrast > 1.25, "{share} over {above}: {light} and {contrast}");
+    }
+}
+
+#[test]
 fn auto_takes_back_a_strong_cast() {
     let warm = scene(|code, c| transfer::encode(transfer::decode(code) * [1.28, 0.97, 0.5][c]));
     let balanced = itself(Tone { auto: true, ..Tone::default() }, &warm);
