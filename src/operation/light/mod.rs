@@ -122,14 +122,31 @@ impl Operation for Light {
             return Ok(None);
         }
         let denoise = match &self.denoise {
-            Some(model) if noise > VISIBLE => Denoise { strength: 50, model: Arc::clone(model) }.prepare(first, run)?,
-            _ => None,
+            Some(model) => removal(model, first, (&boost, noise), run)?,
+            None => None,
         };
         Ok(Some(match denoise {
             Some(denoise) => Box::new(Cleaned { boost, denoise }),
             None => Box::new(boost),
         }))
     }
+}
+
+/// What takes out the noise that shows; `None` where none does. The boost comes with the noise that its gain makes of what there
+/// is; shadows that are opened show more.
+fn removal(
+    model: &Arc<dyn Model>,
+    first: &Picture,
+    (boost, noise): (&Boost, f64),
+    run: Run<'_>,
+) -> Result<Option<Box<dyn Apply>>> {
+    let denoise = Denoise { strength: 50, model: Arc::clone(model) };
+    if noise > VISIBLE {
+        return denoise.prepare(first, run);
+    }
+    let lit = boost.apply(first.clone(), run)?;
+    let shows = f64::from(noise::deviation(&*seen(&lit, run)?, run)?) > VISIBLE;
+    if shows { denoise.prepare(&lit, run) } else { Ok(None) }
 }
 
 /// A boost settled: the same for all frames.

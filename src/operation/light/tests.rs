@@ -165,6 +165,14 @@ fn noise_that_would_show_is_removed_and_what_stays_dark_or_is_clean_is_not_touch
         let mean = mean(picture);
         picture.eight().unwrap().iter().map(|&v| (f64::from(v) - mean).powi(2)).sum::<f64>().sqrt()
     };
+    // Beside a white that is there already only shadows are opened.
+    let beside_white = |picture: &Picture| {
+        let mut samples = picture.eight().unwrap().to_vec();
+        samples[..16 * 64].fill(255);
+        Picture::new(64, 64, Channels::Gray, Samples::Eight(samples)).unwrap()
+    };
+    let opened = beside_white(&grainy(1));
+    assert_ne!(cleaned(&opened), lit(50, &opened, &opened));
     let noisy = grainy(2);
     assert!(spread(&cleaned(&noisy)) < 0.7 * spread(&lit(50, &noisy, &noisy)));
     let clean = grainy(0);
