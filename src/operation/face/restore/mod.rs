@@ -133,11 +133,17 @@ impl Classic {
     }
 }
 
-/// Without noise and blocks: luma by our own filter, as networks leave what JPEG has made of noise. Chroma is cleaned at half the
-/// size, where JPEG mostly has it, by a network if there is one.
+/// Without noise and blocks: luma by a network, if there is one, where there were blocks alone, and by our own filter as far as there
+/// was noise before them, as networks leave what JPEG has made of that. Chroma is cleaned at half the size, where JPEG mostly
+/// has it, by a network if there is one.
 fn cleaned(seen: [Field; 3], model: Option<&dyn Model>, damage: &Damage, run: Run<'_>) -> Result<[Field; 3]> {
+    let by_model = model.filter(|_| damage.blocks > 0.0 && damage.deviation < NOISY.1);
+    let noisy = by_model.map_or(1.0, |_| slope(damage.deviation, NOISY));
     let (luma, clean) = thread::scope(|scope| -> Result<_> {
-        let luma = || denoise::luma(&seen[0], &damage.sizes(), damage.blocks > 0.0, run);
+        let luma = || match noisy {
+            0.0 => Ok(seen[0].clone()),
+            _ => denoise::luma(&seen[0], &damage.sizes(), damage.blocks > 0.0, run),
+        };
         let another = (run.limits.network_threads > 1).then(thread::Builder::new);
         let beside = another.and_then(|thread| thread.spawn_scoped(scope, luma).ok());
         let clean = clean_chroma(&seen, model, run)?;
@@ -145,6 +151,14 @@ fn cleaned(seen: [Field; 3], model: Option<&dyn Model>, damage: &Damage, run: Ru
         Ok((luma, clean))
     })?;
     let share = if model.is_some() { damage.share() } else { 1.0 };
+    let luma = match by_model {
+        Some(model) => {
+            let [by_model, ..] = split(&by_model::cleaned(model, together(&seen), run)?);
+            let by_model = seen[0].with(&by_model, |seen, clean| seen + (clean - seen) * share);
+            luma.with(&by_model, |own, by_model| by_model + (own - by_model) * noisy)
+        }
+        None => luma,
+    };
     let guide = if clean.iter().any(Option::is_some) { Some(Guide::of(&luma, run)?) } else { None };
     let [_, mut blue, mut red] = seen;
     for (plane, half) in [&mut blue, &mut red].into_iter().zip(clean) {
@@ -158,12 +172,16 @@ fn cleaned(seen: [Field; 3], model: Option<&dyn Model>, damage: &Damage, run: Ru
 /// Both planes of chroma without noise, at half the size; `None` for one that has none.
 fn clean_chroma(seen: &[Field; 3], model: Option<&dyn Model>, run: Run<'_>) -> Result<[Option<Field>; 2]> {
     let Some(model) = model else { return Ok([chroma(&seen[1], run)?, chroma(&seen[2], run)?]) };
-    let halves = seen.each_ref().map(Field::halved);
-    let (width, height) = (halves[0].width, halves[0].height);
-    let mut half = Crop { width, height, pixels: vec![[0.0; 3]; width * height], middle: (0.0, 0.0), side: 0.0 };
-    join(&mut half, &halves[0], &halves[1], &halves[2]);
-    let [_, blue, red] = split(&by_model::cleaned(model, half, run)?);
+    let [_, blue, red] = split(&by_model::cleaned(model, together(&seen.each_ref().map(Field::halved)), run)?);
     Ok([Some(blue), Some(red)])
+}
+
+/// Luma and chroma as a picture.
+fn together([luma, blue, red]: &[Field; 3]) -> Crop {
+    let (width, height) = (luma.width, luma.height);
+    let mut whole = Crop { width, height, pixels: vec![[0.0; 3]; width * height], middle: (0.0, 0.0), side: 0.0 };
+    join(&mut whole, luma, blue, red);
+    whole
 }
 
 /// Luma as chroma is enlarged along it.
