@@ -206,9 +206,9 @@ impl Trader {
         }
     }
 
-    /// Has the neighbours of an index at hand.
+    /// Has the neighbours of an index at hand; one that draws nothing has none.
     fn meet(&mut self, index: u8) {
-        if self.near[usize::from(index)].is_empty() {
+        if self.near[usize::from(index)].is_empty() && self.drawn.binary_search(&index).is_ok() {
             let from = self.points[usize::from(index)];
             let far = |&other: &u8| (distance(from, self.points[usize::from(other)]), other);
             let mut near: Vec<_> = self.drawn.iter().map(far).collect();
