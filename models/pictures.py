@@ -24,6 +24,12 @@ def shrink(picture, width, height):
     return picture.resize((width, height), Image.BICUBIC)
 
 
+def files(folders):
+    """The pictures in them, by name."""
+    paths = sorted(path for folder in folders for path in Path(folder).iterdir())
+    return [path for path in paths if path.suffix.lower() in KINDS]
+
+
 def copies(path):
     """An original and smaller copies of it where it is large, as arrays of bytes."""
     picture = Image.open(path).convert("RGB")
@@ -45,8 +51,7 @@ class Pictures:
     """Originals and drawings, all pixels in one row on the device."""
 
     def __init__(self, folders, device):
-        paths = sorted(path for folder in folders for path in Path(folder).iterdir())
-        paths = [path for path in paths if path.suffix.lower() in KINDS and path.stem not in KEPT]
+        paths = [path for path in files(folders) if path.stem not in KEPT]
         with multiprocessing.Pool() as workers:
             photographs = [copy for found in workers.imap(copies, paths) for copy in found]
             drawings = workers.map(drawing, range(DRAWINGS), chunksize=8)
@@ -56,11 +61,11 @@ class Pictures:
         pictures = photographs + drawings
         sides = torch.tensor([picture.shape[:2] for picture in pictures])
         # Each photograph by the square root of its area, so that a few large ones do not fill the batches; one in ten is drawn.
-        weights = sides.prod(1).sqrt()
+        areas = sides.prod(1)
+        weights = areas.sqrt()
         weights[: len(photographs)] *= 0.9 / weights[: len(photographs)].sum()
         weights[len(photographs) :] *= 0.1 / weights[len(photographs) :].sum()
         self.shares = weights.cumsum(0).to(device)
-        areas = sides.prod(1)
         self.starts, self.sides = (areas.cumsum(0) - areas).to(device), sides.to(device)
         self.pixels = torch.from_numpy(np.concatenate([picture.reshape(-1, 3) for picture in pictures])).to(device)
 

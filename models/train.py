@@ -18,7 +18,7 @@ from torch.nn import functional as F
 import degrade
 import perceptual
 from network import Network
-from pictures import KEPT, KINDS, Pictures
+from pictures import KEPT, Pictures, files
 
 TASKS = {
     # Name: what it is made of, pixels across of a patch of the original.
@@ -93,8 +93,7 @@ def psnr(a, b):
 
 def held_back(folders):
     """The middle of every picture that is kept for judging, 256 pixels across."""
-    paths = sorted(path for folder in folders for path in Path(folder).iterdir())
-    paths = [path for path in paths if path.suffix.lower() in KINDS and (path.stem in KEPT or not path.stem.startswith("kodim"))]
+    paths = [path for path in files(folders) if path.stem in KEPT or not path.stem.startswith("kodim")]
     for path in paths[:: max(1, len(paths) // 12)]:
         picture = torch.from_numpy(np.array(Image.open(path).convert("RGB"))).permute(2, 0, 1)[None].float()
         top, left = ((side - 256) // 2 & ~1 for side in picture.shape[2:])

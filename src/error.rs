@@ -112,8 +112,8 @@ impl Error {
 }
 
 /// Turns a panic below into an error. With `panic = "abort"` there is nothing to turn.
-pub(crate) fn guarded<T>(doing: &'static str, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    caught(work).unwrap_or_else(|message| Err(Error::internal(doing, message)))
+pub(crate) fn guarded<T>(doing: impl fmt::Display, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    caught(work).unwrap_or_else(|message| Err(Error::internal(doing.to_string(), message)))
 }
 
 /// What `work` gives, or the message that it panics with.

@@ -3,7 +3,7 @@
 use super::{Apply, Operation};
 use crate::{
     control::Run,
-    error::{Error, Result, caught},
+    error::{Error, Result, guarded},
     picture::{Layout, Picture},
 };
 
@@ -90,19 +90,15 @@ struct Prepared {
 impl Apply for Prepared {
     fn apply(&self, picture: Picture, run: Run<'_>) -> Result<Picture> {
         let made = by_name(self.name, || self.work.apply(picture, run))?;
-        if made.layout() != self.makes {
-            let problem = format!("it made {:?} where it had said {:?}", made.layout(), self.makes);
-            return Err(Error::internal(applying(self.name), problem));
+        if made.layout() == self.makes {
+            return Ok(made);
         }
-        Ok(made)
+        let problem = format!("it made {:?} where it had said {:?}", made.layout(), self.makes);
+        Err(Error::internal(format!("applying {}", self.name), problem))
     }
 }
 
 /// A panic is the step's, by its name.
 fn by_name<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    caught(work).unwrap_or_else(|message| Err(Error::internal(applying(name), message)))
-}
-
-fn applying(name: &str) -> String {
-    format!("applying {name}")
+    guarded(format_args!("applying {name}"), work)
 }

@@ -10,7 +10,8 @@ use crate::port::{self, ledger::Load};
 #[non_exhaustive]
 pub struct Health {
     /// Whether the service is up: the ledger can be read, no loop of the service has just ended in a panic of a port, and the
-    /// service is not shutting down. It says nothing of whether [`start`](Service::start) was called. Nothing is written to find out: where a disk is full, requests are refused one by one.
+    /// service is not shutting down. It says nothing of whether [`start`](Service::start) was called. Nothing is written to find
+    /// out: where a disk is full, requests are refused one by one.
     pub ready: bool,
     /// Jobs that wait.
     pub waiting: u64,

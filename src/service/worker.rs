@@ -2,7 +2,6 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    panic::{AssertUnwindSafe, catch_unwind},
     pin::pin,
     sync::{Arc, Mutex, PoisonError},
     task::Poll,
@@ -18,7 +17,7 @@ use tracing::Instrument;
 
 use super::{Inner, Service, shares::Shares};
 use crate::{
-    error::panic_message,
+    error::{caught, panic_message},
     port::{
         BlobKey,
         ledger::{Fence, Held, JobId, JobLease, Outcome},
@@ -103,10 +102,10 @@ impl Fallen {
         let mut turn = pin!(turn);
         let done = std::future::poll_fn(|context| {
             // A turn that panicked is not polled again, and what it shared is behind locks.
-            match catch_unwind(AssertUnwindSafe(|| turn.as_mut().poll(context))) {
+            match caught(|| turn.as_mut().poll(context)) {
                 Ok(poll) => poll.map(Some),
                 Err(panic) => {
-                    tracing::error!(name, panic = panic_message(&*panic), "a loop panicked, and begins again");
+                    tracing::error!(name, panic, "a loop panicked, and begins again");
                     Poll::Ready(None)
                 }
             }

@@ -133,9 +133,9 @@ impl Classic {
     }
 }
 
-/// Without noise and blocks: luma by a network, if there is one, where there were blocks alone, and by our own filter as far as there
-/// was noise before them, as networks leave what JPEG has made of that. Chroma is cleaned at half the size, where JPEG mostly
-/// has it, by a network if there is one.
+/// Without noise and blocks: luma by a network, if there is one, where there were blocks alone, and by our own filter as far as
+/// there was noise before them, as networks leave what JPEG has made of that. Chroma is cleaned at half the size, where JPEG
+/// mostly has it, by a network if there is one.
 fn cleaned(seen: [Field; 3], model: Option<&dyn Model>, damage: &Damage, run: Run<'_>) -> Result<[Field; 3]> {
     let by_model = model.filter(|_| damage.blocks > 0.0 && damage.deviation < NOISY.1);
     let noisy = by_model.map_or(1.0, |_| slope(damage.deviation, NOISY));
