@@ -90,8 +90,7 @@ async fn all(admin: Admin<'_>) -> Result<Vec<Account>> {
 }
 
 async fn id(admin: Admin<'_>, name: &str) -> Result<AccountId> {
-    let found = all(admin).await?.into_iter().find(|account| account.name == name);
-    Ok(found.with_context(|| format!("there is no account {name}"))?.id)
+    Ok(admin.account_named(name).await?.with_context(|| format!("there is no account {name}"))?.id)
 }
 
 async fn list(admin: Admin<'_>) -> Result<()> {

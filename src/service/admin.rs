@@ -10,8 +10,9 @@ use super::{
     webhook::SigningSecret,
 };
 use crate::{
+    error::Violation,
     port::{
-        Credentials, Failure, Result,
+        Credentials, Failure,
         ledger::{Account, AccountId, ConnectorView, Delivery, JobId, KeyView, NewAccount, SealedSecrets},
     },
     request::{Secret, TEXT, is_text},
@@ -30,6 +31,29 @@ pub struct Opened {
     pub webhook_secret: Secret,
 }
 
+/// Why something was not done for a host.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AdminError {
+    /// There is no such account.
+    #[error("there is no account {0}")]
+    NoAccount(AccountId),
+    /// Another account has the name.
+    #[error("there is an account of the name {0:?} already")]
+    NameTaken(String),
+    /// A value is none that it may be.
+    #[error("{0}")]
+    Value(Violation),
+    /// What is sealed was sealed with a key that the service does not have.
+    #[error("the secrets of account {0} are sealed with other keys than those of this service")]
+    Keys(AccountId),
+    /// The ledger failed.
+    #[error(transparent)]
+    Ledger(#[from] Failure),
+}
+
+type Result<T, E = AdminError> = std::result::Result<T, E>;
+
 impl Service {
     /// The host's side.
     pub fn admin(&self) -> Admin<'_> {
@@ -41,10 +65,11 @@ impl Admin<'_> {
     /// Opens an account with a monthly quota of credits.
     ///
     /// # Errors
-    /// Lasting if the name is taken, or empty: lists begin behind that.
+    /// [`AdminError::NameTaken`], and [`AdminError::Value`] of an empty name: lists begin behind that. Here as in all that
+    /// follows, [`AdminError::Ledger`] if the ledger fails.
     pub async fn open_account(&self, name: &str, plan: &str, credits: u64) -> Result<Opened> {
         if name.is_empty() {
-            return Err(Failure::lasting("an account must have a name"));
+            return Err(refused("name", "must not be empty".into()));
         }
         let now = self.0.now();
         let account = AccountId(fresh_id(now).0);
@@ -54,16 +79,24 @@ impl Admin<'_> {
         if self.0.ports.ledger.create_account(new, now).await? {
             Ok(Opened { account, webhook_secret: webhook_secret.to_text() })
         } else {
-            Err(Failure::lasting(format!("there is an account of the name {name:?} already")))
+            Err(AdminError::NameTaken(name.to_owned()))
         }
     }
 
     /// An account.
     ///
     /// # Errors
-    /// Lasting if there is none of that id, as in all that follows.
+    /// [`AdminError::NoAccount`] if there is none of that id.
     pub async fn account(&self, account: AccountId) -> Result<Account> {
-        self.0.ports.ledger.account(account, self.0.now()).await?.ok_or_else(|| unknown(account))
+        self.0.ports.ledger.account(account, self.0.now()).await?.ok_or(AdminError::NoAccount(account))
+    }
+
+    /// The account of a name; `None` if there is none.
+    ///
+    /// # Errors
+    /// Those of the ledger.
+    pub async fn account_named(&self, name: &str) -> Result<Option<Account>> {
+        Ok(self.0.ports.ledger.account_named(name, self.0.now()).await?)
     }
 
     /// Up to `max` accounts in the order of their names, those after `after` alone.
@@ -71,7 +104,7 @@ impl Admin<'_> {
     /// # Errors
     /// Those of the ledger.
     pub async fn accounts(&self, after: &str, max: usize) -> Result<Vec<Account>> {
-        self.0.ports.ledger.accounts(after, max, self.0.now()).await
+        Ok(self.0.ports.ledger.accounts(after, max, self.0.now()).await?)
     }
 
     /// Refuses (403) or takes an account's keys, from a second later on at the latest.
@@ -86,12 +119,11 @@ impl Admin<'_> {
     /// done without them.
     ///
     /// # Errors
-    /// As of [`account`](Self::account), and passing if its webhook secret does not open.
+    /// As of [`account`](Self::account), and [`AdminError::Keys`].
     pub async fn check_keys(&self, account: AccountId) -> Result<()> {
-        let sealed = self.0.ports.ledger.secrets(account).await?.ok_or_else(|| unknown(account))?;
+        let sealed = self.0.ports.ledger.secrets(account).await?.ok_or(AdminError::NoAccount(account))?;
         let opened = self.0.keyring.open(&sealed.current, &webhook_place(account));
-        let wrong = "the secrets of the accounts are sealed with other keys than those of this service";
-        opened.map(drop).map_err(|error| Failure::passing(wrong).because(error))
+        opened.map(drop).map_err(|_| AdminError::Keys(account))
     }
 
     /// Gives an account another plan and quota, from the present month on.
@@ -117,7 +149,7 @@ impl Admin<'_> {
     /// # Errors
     /// Those of the ledger.
     pub async fn revoke_key(&self, key: &str) -> Result<bool> {
-        self.0.ports.ledger.remove_key(self.0.keyring.mac(key)).await
+        Ok(self.0.ports.ledger.remove_key(self.0.keyring.mac(key)).await?)
     }
 
     /// The keys of an account, the oldest first. [`KeyMac::id`](crate::port::ledger::KeyMac::id) is what to call each.
@@ -125,7 +157,7 @@ impl Admin<'_> {
     /// # Errors
     /// Those of the ledger.
     pub async fn keys(&self, account: AccountId) -> Result<Vec<KeyView>> {
-        self.0.ports.ledger.keys(account).await
+        Ok(self.0.ports.ledger.keys(account).await?)
     }
 
     /// [`revoke_key`](Self::revoke_key) for who knows a key by its [id](Self::keys) alone.
@@ -135,17 +167,17 @@ impl Admin<'_> {
     pub async fn revoke_key_by_id(&self, account: AccountId, id: &str) -> Result<bool> {
         let found = self.keys(account).await?.into_iter().find(|key| key.mac.id() == id);
         let Some(KeyView { mac, .. }) = found else { return Ok(false) };
-        self.0.ports.ledger.remove_key(mac).await
+        Ok(self.0.ports.ledger.remove_key(mac).await?)
     }
 
     /// Saves a connector, in place of any other of its id.
     ///
     /// # Errors
-    /// As of [`account`](Self::account), and where id, key or secret are none that a request could have.
+    /// As of [`account`](Self::account), and [`AdminError::Value`] where id, key or secret are none that a request could have.
     pub async fn put_connector(&self, account: AccountId, id: &str, credentials: &Credentials) -> Result<()> {
         let texts = [("id", id), ("key", credentials.key.expose()), ("secret", credentials.secret.expose())];
         if let Some((what, _)) = texts.iter().find(|(_, text)| !is_text(text)) {
-            return Err(Failure::lasting(format!("the connector's {what} {TEXT}")));
+            return Err(refused(what, TEXT.into()));
         }
         let sealed = self.0.keyring.seal(&credentials_to_bytes(credentials), &connector_place(account, id));
         found(self.0.ports.ledger.put_connector(account, id, None, &sealed, self.0.now()).await?, account)
@@ -156,7 +188,7 @@ impl Admin<'_> {
     /// # Errors
     /// Those of the ledger.
     pub async fn connectors(&self, account: AccountId) -> Result<Vec<ConnectorView>> {
-        self.0.ports.ledger.connectors(account).await
+        Ok(self.0.ports.ledger.connectors(account).await?)
     }
 
     /// Removes a connector; `false` if there was none.
@@ -164,7 +196,7 @@ impl Admin<'_> {
     /// # Errors
     /// Those of the ledger.
     pub async fn remove_connector(&self, account: AccountId, id: &str) -> Result<bool> {
-        self.0.ports.ledger.remove_connector(account, id).await
+        Ok(self.0.ports.ledger.remove_connector(account, id).await?)
     }
 
     /// Makes a new webhook secret; shown once. The one before it signs too for `overlap`.
@@ -175,7 +207,7 @@ impl Admin<'_> {
         let ledger = &self.0.ports.ledger;
         let secret = SigningSecret::generate();
         loop {
-            let before = ledger.secrets(account).await?.ok_or_else(|| unknown(account))?.current;
+            let before = ledger.secrets(account).await?.ok_or(AdminError::NoAccount(account))?.current;
             let current = self.0.seal_webhook_secret(account, &secret);
             let secrets = SealedSecrets { current, previous: Some((before.clone(), self.0.now() + overlap)) };
             if ledger.set_secrets(account, &before, secrets).await? {
@@ -189,7 +221,7 @@ impl Admin<'_> {
     /// # Errors
     /// Those of the ledger.
     pub async fn deliveries(&self, account: AccountId, max: usize) -> Result<Vec<Delivery>> {
-        self.0.ports.ledger.deliveries(account, max).await
+        Ok(self.0.ports.ledger.deliveries(account, max).await?)
     }
 
     /// Makes a notification that was given up due again; `false` if there is none such.
@@ -208,11 +240,11 @@ impl Admin<'_> {
     /// in which their notifications are delayed, tried again and replayed.
     ///
     /// # Errors
-    /// Lasting if something does not open.
+    /// As of [`account`](Self::account), and [`AdminError::Keys`].
     pub async fn reseal(&self, account: AccountId) -> Result<usize> {
         let Inner { keyring, ports, .. } = self.0;
         let again = |sealed: &[u8], place: &str| -> Result<Vec<u8>> {
-            let opened = keyring.open(sealed, place).map_err(|error| Failure::lasting(error.to_string()))?;
+            let opened = keyring.open(sealed, place).map_err(|_| AdminError::Keys(account))?;
             Ok(keyring.seal(&opened, place))
         };
         let mut count = 0;
@@ -226,7 +258,7 @@ impl Admin<'_> {
             }
         }
         loop {
-            let secrets = ports.ledger.secrets(account).await?.ok_or_else(|| unknown(account))?;
+            let secrets = ports.ledger.secrets(account).await?.ok_or(AdminError::NoAccount(account))?;
             // One whose time is over signs nothing any more.
             let previous = secrets.previous.filter(|(_, until)| *until > self.0.now());
             let mut sealed = std::iter::once(&secrets.current).chain(previous.as_ref().map(|(sealed, _)| sealed));
@@ -234,7 +266,7 @@ impl Admin<'_> {
                 return Ok(count);
             }
             let place = webhook_place(account);
-            let previous = previous.map(|(sealed, until)| Ok::<_, Failure>((again(&sealed, &place)?, until)));
+            let previous = previous.map(|(sealed, until)| Ok::<_, AdminError>((again(&sealed, &place)?, until)));
             let resealed = SealedSecrets { current: again(&secrets.current, &place)?, previous: previous.transpose()? };
             // Looked at again: somebody may have rotated them meanwhile.
             if ports.ledger.set_secrets(account, &secrets.current, resealed).await? {
@@ -258,10 +290,11 @@ pub(super) fn connector_place(account: AccountId, id: &str) -> String {
     place(account, &format!("connector/{id}"))
 }
 
-fn unknown(account: AccountId) -> Failure {
-    Failure::lasting(format!("there is no account {account}"))
+fn found(found: bool, account: AccountId) -> Result<()> {
+    if found { Ok(()) } else { Err(AdminError::NoAccount(account)) }
 }
 
-fn found(found: bool, account: AccountId) -> Result<()> {
-    if found { Ok(()) } else { Err(unknown(account)) }
+/// A value that may not be shown, or tells nothing.
+fn refused(what: &str, allowed: String) -> AdminError {
+    AdminError::Value(Violation { path: what.to_owned(), value: None, allowed })
 }

@@ -1,5 +1,7 @@
 //! The service without HTTP, for hosts that know their clients by means of their own.
 
+use std::time::Duration;
+
 use super::{
     Service,
     response::{Problem, fresh_id},
@@ -7,7 +9,7 @@ use super::{
 };
 use crate::{
     engine::Input,
-    error::Error,
+    error::{Error, Violation},
     port::{
         self, BlobKey,
         ledger::{AccountId, JobId, Standing},
@@ -18,16 +20,22 @@ use crate::{
 /// Why a request was not accepted: the status and the message that an answer by HTTP would have had.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
+#[non_exhaustive]
 pub struct Refused {
-    /// 402, 403, 413, 422, 500 or 503.
+    /// 402, 403 (the account is disabled, or there is none of that id), 413, 422, 500 or 503.
     pub status: u16,
     /// What went wrong.
     pub message: String,
+    /// Each value of the request that is not allowed, where that is what went wrong.
+    pub violations: Vec<Violation>,
+    /// How long to wait before trying again, where that may help.
+    pub retry_after: Option<Duration>,
 }
 
 impl From<Problem> for Refused {
     fn from(problem: Problem) -> Self {
-        Self { status: problem.status, message: problem.message }
+        let Problem { status, message, violations, retry_s, .. } = problem;
+        Self { status, message, violations, retry_after: retry_s.map(Duration::from_secs) }
     }
 }
 

@@ -90,7 +90,7 @@ use std::{fmt, sync::Arc};
 
 use tokio::sync::{Notify, Semaphore, watch};
 
-pub use admin::{Admin, Opened};
+pub use admin::{Admin, AdminError, Opened};
 pub use bytes::Bytes;
 pub use direct::Refused;
 pub use door::{Call, Incoming};

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::{
     clock::Timestamp,
     description::Description,
-    error::Error,
+    error::{Error, Violation},
     port::{
         Failure, OpenBlob,
         ledger::{Account, JobId},
@@ -80,11 +80,15 @@ pub(super) struct Problem {
     pub(super) status: u16,
     pub(super) message: String,
     pub(super) headers: Vec<(&'static str, String)>,
+    /// Of the request, each of which the message names.
+    pub(super) violations: Vec<Violation>,
+    /// Seconds until it may go better.
+    pub(super) retry_s: Option<u64>,
 }
 
 impl Problem {
     pub(super) fn new(status: u16, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), headers: Vec::new() }
+        Self { status, message: message.into(), headers: Vec::new(), violations: Vec::new(), retry_s: None }
     }
 
     #[must_use]
@@ -132,12 +136,12 @@ impl Problem {
     }
 
     pub(super) fn too_fast(seconds: u64) -> Self {
-        Self::new(429, format!("the rate limit is exceeded, try again in {seconds} seconds"))
-            .with("Retry-After", seconds)
+        let message = format!("the rate limit is exceeded, try again in {seconds} seconds");
+        Self { retry_s: Some(seconds), ..Self::new(429, message) }
     }
 
     pub(super) fn busy(message: &str) -> Self {
-        Self::new(503, message).with("Retry-After", 5)
+        Self { retry_s: Some(5), ..Self::new(503, message) }
     }
 
     pub(super) fn internal() -> Self {
@@ -147,6 +151,7 @@ impl Problem {
     pub(super) fn into_response(self, id: JobId) -> Response {
         let mut response = Response::json(self.status, self.body(id));
         response.headers.extend(self.headers);
+        response.headers.extend(self.retry_s.map(|seconds| ("Retry-After", seconds.to_string())));
         response
     }
 
@@ -163,7 +168,9 @@ impl From<Error> for Problem {
             tracing::error!(error = &error as &dyn std::error::Error, "unexpected failure");
             return Self::internal();
         }
-        Self::new(status, error.to_string())
+        let message = error.to_string();
+        let violations = if let Error::Request { violations } = error { violations } else { Vec::new() };
+        Self { violations, ..Self::new(status, message) }
     }
 }
 

@@ -59,7 +59,10 @@ impl Inner {
         Err(match refusal {
             Refusal::NoCredits { remaining } => Problem::no_credits(remaining),
             Refusal::QueueFull => Problem::busy("the queue is full"),
-            Refusal::Closed => Problem::disabled(),
+            Refusal::Closed => match self.ports.ledger.account(account, now).await? {
+                Some(_) => Problem::disabled(),
+                None => Problem::new(403, format!("there is no account {account}")),
+            },
         })
     }
 

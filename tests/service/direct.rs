@@ -5,7 +5,7 @@ use std::time::Duration;
 use lapidary::{
     Input, Request,
     port::{
-        collect,
+        Uuid, collect,
         ledger::{AccountId, JobId, Standing},
     },
 };
@@ -60,4 +60,23 @@ async fn what_clients_would_be_refused_a_host_is_too() {
     submit("{}", Some(&picture)).await.unwrap();
     assert_eq!(submit("{}", Some(&picture)).await, Err(402));
     assert_eq!(host.blobs().await, 1, "the source of the refused one is gone");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_says_what_is_wrong_in_parts_and_when_to_come_again() {
+    let host = Host::with(|settings| settings.capacity.jobs = 1, 100).await;
+    let picture = picture();
+    let source = Some(Input { bytes: &picture, name: None });
+    let submit = async |account, json: &str| host.service.submit(account, &request(json), source).await;
+    let wrong = submit(host.account, r#"{"url":"https://example.com/a.png"}"#).await.unwrap_err();
+    assert!(matches!(&wrong.violations[..], [one] if one.path == "url"), "{wrong:?}");
+    assert_eq!(wrong.retry_after, None);
+    let nobody = submit(AccountId(Uuid::nil()), "{}").await.unwrap_err();
+    assert_eq!((nobody.status, nobody.message.contains("there is no account")), (403, true), "{nobody}");
+    submit(host.account, "{}").await.unwrap();
+    let full = submit(host.account, "{}").await.unwrap_err();
+    assert_eq!((full.status, full.retry_after), (503, Some(Duration::from_secs(5))), "{full}");
+    host.service.admin().set_disabled(host.account, true).await.unwrap();
+    let disabled = submit(host.account, "{}").await.unwrap_err();
+    assert_eq!((disabled.status, disabled.message.contains("disabled")), (403, true), "{disabled}");
 }

@@ -11,7 +11,7 @@ use lapidary::{
         ledger::{Held, JobId, Outcome, Standing},
     },
     request::{Provider, Url},
-    service::{Call, Keyring, Service, Settings},
+    service::{AdminError, Call, Keyring, Service, Settings},
 };
 
 use crate::fixture::{FILE, Host, finish, picture};
@@ -275,13 +275,14 @@ async fn a_result_goes_to_the_clients_own_storage_inline_or_by_connector() {
 async fn accounts_without_a_name_and_connectors_that_no_request_can_name_are_refused() {
     let host = Host::new().await;
     let admin = host.service.admin();
-    assert!(!admin.open_account("", "gold", 1).await.unwrap_err().may_pass);
+    assert!(matches!(admin.open_account("", "gold", 1).await, Err(AdminError::Value(_))));
+    assert!(matches!(admin.open_account("demo", "gold", 1).await, Err(AdminError::NameTaken(name)) if name == "demo"));
     for (id, key, secret, named) in
         [("", "k", "s", "id"), ("a\n", "k", "s", "id"), ("a", "", "s", "key"), ("a", "k", "s\n", "secret")]
     {
         let credentials = Credentials { provider: Provider::Aws, key: key.into(), secret: secret.into() };
         let refused = admin.put_connector(host.account, id, &credentials).await.unwrap_err();
-        assert!(refused.message.starts_with(&format!("the connector's {named} must be")), "{refused}");
+        assert!(refused.to_string().starts_with(&format!("{named} must be")), "{refused}");
     }
     assert_eq!(admin.connectors(host.account).await.unwrap(), []);
 }

@@ -84,6 +84,7 @@ handed_on!(Outbox {
 handed_on!(Accounts {
     create_account(account: NewAccount, now: Timestamp) -> Result<bool>;
     account(account: AccountId, now: Timestamp) -> Result<Option<Account>>;
+    account_named(name: &str, now: Timestamp) -> Result<Option<Account>>;
     accounts(after: &str, max: usize, now: Timestamp) -> Result<Vec<Account>>;
     set_disabled(account: AccountId, disabled: bool) -> Result<bool>;
     set_plan(account: AccountId, plan: &str, credits: u64, now: Timestamp) -> Result<bool>;

@@ -133,6 +133,13 @@ impl Accounts for SqliteLedger {
         })
     }
 
+    async fn account_named(&self, name: &str, now: Timestamp) -> Result<Option<Account>> {
+        self.readers.read(|connection| {
+            let mut find = connection.prepare_cached(&format!("{VIEW} WHERE name = ?1"))?;
+            find.query_row([name], |row| view(row, now)).optional()
+        })
+    }
+
     async fn accounts(&self, after: &str, max: usize, now: Timestamp) -> Result<Vec<Account>> {
         self.readers.read(|connection| {
             let mut list = connection.prepare_cached(&format!("{VIEW} WHERE name > ?1 ORDER BY name LIMIT ?2"))?;

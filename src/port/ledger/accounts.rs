@@ -127,6 +127,9 @@ pub trait Accounts: fmt::Debug + Send + Sync {
     /// An account; `None` if there is none of that id.
     async fn account(&self, account: AccountId, now: Timestamp) -> Result<Option<Account>>;
 
+    /// The account of a name; `None` if there is none.
+    async fn account_named(&self, name: &str, now: Timestamp) -> Result<Option<Account>>;
+
     /// Up to `max` accounts in the order of their names, those after `after` alone.
     async fn accounts(&self, after: &str, max: usize, now: Timestamp) -> Result<Vec<Account>>;
 

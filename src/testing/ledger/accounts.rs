@@ -8,7 +8,7 @@ use crate::port::ledger::{Account, ConnectorView, KeyHolder, KeyView, RateGrant,
 pub(super) const FACTS: &[Fact<dyn Ledger>] = facts![
     an_account_is_made_once,
     a_name_is_one_accounts,
-    accounts_are_listed_by_name,
+    accounts_are_listed_and_found_by_name,
     a_plan_can_be_changed,
     what_is_asked_of_no_account_is_false,
     secrets_are_replaced,
@@ -53,7 +53,7 @@ async fn a_name_is_one_accounts(ledger: Arc<dyn Ledger>) -> Result<()> {
     Ok(())
 }
 
-async fn accounts_are_listed_by_name(ledger: Arc<dyn Ledger>) -> Result<()> {
+async fn accounts_are_listed_and_found_by_name(ledger: Arc<dyn Ledger>) -> Result<()> {
     for (number, name) in [(1, "b"), (2, "ä"), (3, "B"), (4, "a")] {
         let account = NewAccount { name: name.to_owned(), ..new_account(number, 100) };
         assert!(ledger.create_account(account, NOW).await?);
@@ -67,6 +67,8 @@ async fn accounts_are_listed_by_name(ledger: Arc<dyn Ledger>) -> Result<()> {
     assert_eq!(listed("ä", 10).await?, [""; 0]);
     let fourth = ledger.account(account_id(4), NOW).await?;
     assert_eq!(ledger.accounts("B", 1, NOW).await?.pop(), fourth);
+    assert_eq!(ledger.account_named("a", NOW).await?, fourth);
+    assert_eq!(ledger.account_named("A", NOW).await?, None);
     Ok(())
 }
 

@@ -114,6 +114,12 @@ impl Accounts for MemoryLedger {
         Ok(self.state().accounts.get(&account).map(|row| row.view(account, now)))
     }
 
+    async fn account_named(&self, name: &str, now: Timestamp) -> Result<Option<Account>> {
+        let state = self.state();
+        let found = state.accounts.iter().find(|(_, row)| row.name == name);
+        Ok(found.map(|(id, row)| row.view(*id, now)))
+    }
+
     async fn accounts(&self, after: &str, max: usize, now: Timestamp) -> Result<Vec<Account>> {
         let state = self.state();
         let mut rows: Vec<_> = state.accounts.iter().filter(|(_, row)| row.name.as_str() > after).collect();
