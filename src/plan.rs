@@ -103,7 +103,7 @@ pub(crate) fn plan(request: &Request, info: &Info, means: Means<'_>, run: Run<'_
     let moves = matches!(format, Format::Gif | Format::Apng) || format == Format::Webp && info.frames > 1;
     // What is drawn has no pixels to be enlarged: it is drawn larger.
     let drawn = info.format == Format::Svg && format != Format::Svg;
-    let mut enhanced = Enhanced::of(request, models, drawn)?;
+    let mut enhanced = Enhanced::of(request, models, info.quality, drawn)?;
     let (width, height) = enlarged(request, info.upright_size(), run)?;
     let layout = Layout { width, height, ..seen(info) };
     let resize = request.resize.as_ref().map(|asked| resize(asked, drawn)).transpose()?;

@@ -98,6 +98,24 @@ fn blocks_of_jpeg_go_in_colour_and_in_grey() {
 }
 
 #[test]
+fn rings_around_what_is_drawn_go_as_far_as_its_jpeg_was_coarse() {
+    // Rings with smooth edges on white.
+    let ink = |x: u32, y: u32| {
+        let far = (f64::from(x % 48) - 24.0).hypot(f64::from(y % 43) - 21.0);
+        (2.5 - (far - 14.0).abs()).clamp(0.0, 1.0)
+    };
+    let drawing = RgbImage::from_fn(192, 128, |x, y| {
+        Rgb([30.0, 60.0, 120.0].map(|colour: f64| (255.0 + (colour - 255.0) * ink(x, y)).round() as u8))
+    });
+    for (quality, least) in [(40, 2.0), (60, 2.0), (80, 1.0), (99, -0.3)] {
+        let source = pictures::file_of_quality(&drawing.clone().into(), quality);
+        let before = psnr(&decoded(&source).to_rgb8(), &drawing);
+        let after = psnr(&lossless(&source, r#""denoise": true"#).to_rgb8(), &drawing);
+        assert!(after > before + least, "quality {quality}: {before:.2} to {after:.2} dB");
+    }
+}
+
+#[test]
 fn every_format_is_enlarged_by_every_factor() {
     for format in FORMATS {
         let source = file(&photo(22, 14), format);

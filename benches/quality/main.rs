@@ -110,7 +110,7 @@ fn tasks(models: &Models) -> Vec<Task<'_>> {
         let methods: Vec<Method<'_>> = vec![
             ("as it is", Box::new(RgbImage::clone)),
             ("non-local means", Box::new(move |picture| classical::non_local_means(picture, sigma))),
-            ("lapidary", Box::new(move |picture| cleaned(model, picture))),
+            ("lapidary", Box::new(move |picture| cleaned(model, None, picture))),
         ];
         let spoil = Box::new(move |picture: &RgbImage| classical::noisy(picture, sigma));
         tasks.push(Task { name: format!("noise, sigma {sigma}"), divisor: 1, border: None, spoil, methods });
@@ -122,14 +122,20 @@ fn tasks(models: &Models) -> Vec<Task<'_>> {
             let picture = DynamicImage::from(picture.clone());
             jpeg(&if grey { picture.grayscale() } else { picture }, quality).to_rgb8()
         });
-        tasks.push(Task { name: name.to_owned(), divisor: 1, border: None, spoil, methods: removal(model) });
+        tasks.push(Task {
+            name: name.to_owned(),
+            divisor: 1,
+            border: None,
+            spoil,
+            methods: removal(model, Some(quality)),
+        });
     }
     tasks.push(Task {
         name: "clean".to_owned(),
         divisor: 1,
         border: None,
         spoil: Box::new(RgbImage::clone),
-        methods: removal(model),
+        methods: removal(model, None),
     });
     tasks
 }
@@ -148,8 +154,8 @@ fn filters(by: u32) -> Vec<Method<'static>> {
     ]
 }
 
-fn removal(model: &Arc<dyn Model>) -> Vec<Method<'_>> {
-    vec![("as it is", Box::new(RgbImage::clone)), ("lapidary", Box::new(move |picture| cleaned(model, picture)))]
+fn removal(model: &Arc<dyn Model>, jpeg: Option<u8>) -> Vec<Method<'_>> {
+    vec![("as it is", Box::new(RgbImage::clone)), ("lapidary", Box::new(move |picture| cleaned(model, jpeg, picture)))]
 }
 
 fn jpeg(picture: &DynamicImage, quality: u8) -> DynamicImage {
@@ -162,8 +168,8 @@ fn upscaled(first: &[Arc<dyn Model>], then: &[Arc<dyn Model>], factor: u32, pict
     applied(&Upscale { factor, first: first.to_vec(), then: then.to_vec() }, picture)
 }
 
-fn cleaned(model: &Arc<dyn Model>, picture: &RgbImage) -> RgbImage {
-    applied(&Denoise { strength: 50, model: Arc::clone(model) }, picture)
+fn cleaned(model: &Arc<dyn Model>, jpeg: Option<u8>, picture: &RgbImage) -> RgbImage {
+    applied(&Denoise { strength: 50, jpeg, model: Arc::clone(model) }, picture)
 }
 
 fn applied(operation: &dyn Operation, picture: &RgbImage) -> RgbImage {

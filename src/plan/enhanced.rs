@@ -21,14 +21,15 @@ pub(super) struct Enhanced {
 }
 
 impl Enhanced {
-    /// What `request` asks for; what is `drawn` is drawn larger instead of being enlarged.
-    pub(super) fn of(request: &Request, models: &Models, drawn: bool) -> Result<Self> {
+    /// What `request` asks for, of a source that may be JPEG of some quality; what is `drawn` is drawn larger instead of being
+    /// enlarged.
+    pub(super) fn of(request: &Request, models: &Models, jpeg: Option<u8>, drawn: bool) -> Result<Self> {
         let denoise = request.denoise.filter(|denoise| denoise.strength > 0);
         let light = request.light.filter(|light| light.strength > 0);
         let upscale = request.upscale.filter(|upscale| upscale.factor > 1 && !drawn);
         let sharpness = request.tone.map_or(0, |tone| tone.sharpness);
         Ok(Self {
-            denoise: denoise.map(|asked| noise_removal(asked, models)).transpose()?,
+            denoise: denoise.map(|asked| noise_removal(asked, models, jpeg)).transpose()?,
             light: light.map(|asked| Light { strength: asked.strength, denoise: models.denoise.clone() }),
             tone: request.tone.map(tone).filter(|tone| !tone.is_identity()),
             face: request.face.filter(|face| face.strength > 0).map(|asked| Clearing::by(asked, models)),
@@ -130,9 +131,9 @@ impl Clearing {
     }
 }
 
-fn noise_removal(asked: request::Denoise, models: &Models) -> Result<Denoise> {
+fn noise_removal(asked: request::Denoise, models: &Models, jpeg: Option<u8>) -> Result<Denoise> {
     let model = models.denoise.clone().ok_or_else(|| Error::unsupported("denoise"))?;
-    Ok(Denoise { strength: asked.strength, model })
+    Ok(Denoise { strength: asked.strength, jpeg, model })
 }
 
 fn super_resolution(asked: request::Upscale, models: &Models) -> Result<Upscale> {

@@ -25,6 +25,9 @@ const NOISE: (f32, f32) = (2.0, 5.0);
 /// quality 95 mostly 0.2, of 80 0.8, of 40 1.5), and from the second on all artefacts go. At quality 80 half of them is best:
 /// to eyes, texture goes along with the rest.
 const BLOCKS: (f32, f32) = (0.1, 1.7);
+/// Qualities of the JPEG that a picture comes from: at the first nothing is to go, from the second down all. Of photographs a quarter
+/// at quality 90 and half at 80 look best, of what is drawn, which has no texture to lose, twice as much.
+const QUALITIES: (f32, f32) = (100.0, 60.0);
 /// Steps of the means of blocks: at quality 70 they say nothing yet, and from 20 down all artefacts go, however faint the edges
 /// of blocks are, as they are in fine texture.
 const MEANS: (f32, f32) = (10.0, 40.0);
@@ -55,11 +58,21 @@ struct Seen {
 
 impl Shares {
     /// Measures what a network took for noise in the plainest quarter of the blocks of every brightness: where that is little,
-    /// what it takes away elsewhere is texture that it mistook. Pictures that have been through JPEG are told by their blocks.
-    /// Samples are of 16 bits, alpha among them.
-    pub(super) fn of(noisy: &[u16], clean: &[u16], layout: Layout, run: Run<'_>) -> Result<Self> {
+    /// what it takes away elsewhere is texture that it mistook. Pictures that have been through JPEG are told by their blocks, where
+    /// they do not come from a `jpeg` of known quality. Samples are of 16 bits, alpha among them.
+    pub(super) fn of(noisy: &[u16], clean: &[u16], layout: Layout, jpeg: Option<u8>, run: Run<'_>) -> Result<Self> {
         let luma = luma(noisy, layout);
-        let coded = slope(blocks(&luma, run)?, BLOCKS).max(slope(step_of_means(&luma, run)? as f32, MEANS));
+        let seen = slope(blocks(&luma, run)?, BLOCKS).max(slope(step_of_means(&luma, run)? as f32, MEANS));
+        let Drawn { few, alike } = drawn(noisy, layout, run)?;
+        let (coded, all) = match jpeg {
+            _ if few => (seen, 0.0),
+            // What JPEG made alike may have had noise.
+            None => (seen, 1.0 - alike * (1.0 - seen)),
+            Some(quality) => {
+                let told = 1.0 - slope(quality.into(), (QUALITIES.1, QUALITIES.0));
+                (seen.max((told * (1.0 + alike)).min(1.0)), 1.0)
+            }
+        };
         let mut classes: [Vec<Seen>; CLASSES] = Default::default();
         let (width, height) = (layout.width as usize, layout.height as usize);
         for top in (0..height / BLOCK).map(|row| row * BLOCK) {
@@ -90,7 +103,6 @@ impl Shares {
             let by_distance = |class: &usize| class.abs_diff(at);
             (0..CLASSES).filter(|&class| known[class].is_some()).min_by_key(by_distance).and_then(|class| known[class])
         };
-        let all = 1.0 - drawn(noisy, layout, coded, run)?;
         // A picture too small to tell is left to the network.
         Ok(Self(std::array::from_fn(|class| nearest(class).unwrap_or([1.0; 3]).map(|share| share * all))))
     }
@@ -105,10 +117,16 @@ impl Shares {
     }
 }
 
-/// How surely a picture is drawn, 0 to 1: it has few colours, or a palette's and many neighbours alike, or some more and an exact
-/// white or black, or those that are not at an end of the scale are alike: noise leaves no two so. What JPEG has made alike, as
-/// far as it was `coded`, may have had some.
-fn drawn(samples: &[u16], layout: Layout, coded: f32, run: Run<'_>) -> Result<f32> {
+/// What tells that a picture is drawn.
+struct Drawn {
+    /// It has few colours.
+    few: bool,
+    /// How many neighbours are alike, 0 to 1: of a palette's colours, or of some more and an exact white or black, or of those that
+    /// are not at an end of the scale. Noise leaves no two so.
+    alike: f32,
+}
+
+fn drawn(samples: &[u16], layout: Layout, run: Run<'_>) -> Result<Drawn> {
     let count = layout.channels.count();
     let colours = if layout.channels.is_gray() { 1 } else { 3 };
     let (mut found, mut last) = (HashSet::new(), None);
@@ -134,10 +152,7 @@ fn drawn(samples: &[u16], layout: Layout, coded: f32, run: Run<'_>) -> Result<f3
     }
     let exact = found.len() <= SMOOTH && near as f32 <= FEW_NEAR * (any.1 - inner.1) as f32;
     let (same, all) = if exact || found.len() <= PALETTE { any } else { inner };
-    Ok(match found.len() {
-        ..=FEW_COLOURS => 1.0,
-        _ => slope(same as f32 / all.max(1) as f32, ALIKE) * (1.0 - coded),
-    })
+    Ok(Drawn { few: found.len() <= FEW_COLOURS, alike: slope(same as f32 / all.max(1) as f32, ALIKE) })
 }
 
 /// In codes of 8 bits, by the weights of JPEG.
@@ -202,7 +217,7 @@ mod tests {
 
     fn shares(noisy: &[u16], clean: &[u16], layout: Layout) -> Shares {
         let limits = Limits::default();
-        Shares::of(noisy, clean, layout, Run { limits: &limits, control: &Unattended }).unwrap()
+        Shares::of(noisy, clean, layout, None, Run { limits: &limits, control: &Unattended }).unwrap()
     }
 
     #[test]
@@ -268,6 +283,19 @@ mod tests {
         };
         assert_eq!(taken(page(0)), 0.0);
         assert!(taken(page(3 * 257)) > 0.3);
+    }
+
+    #[test]
+    fn from_what_a_jpeg_shows_more_goes_the_lower_its_quality_and_from_what_is_drawn_twice_as_much() {
+        let (photograph, _) = pair(0, 0);
+        let drawn: Vec<u16> = (0..128 * 64 * 3).map(|i| (i / 30 * 977 % 60_000) as u16).collect();
+        let limits = Limits::default();
+        let run = Run { limits: &limits, control: &Unattended };
+        let share = |picture: &[u16], quality| {
+            Shares::of(picture, picture, layout(), Some(quality), run).unwrap().at(30_000, 1)
+        };
+        assert_eq!([100, 90, 80, 60, 20].map(|quality| share(&photograph, quality)), [0.0, 0.25, 0.5, 1.0, 1.0]);
+        assert_eq!([100, 90, 80, 60, 20].map(|quality| share(&drawn, quality)), [0.0, 0.5, 1.0, 1.0, 1.0]);
     }
 
     #[test]

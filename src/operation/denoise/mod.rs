@@ -17,13 +17,16 @@ use crate::{
 
 /// Noise and JPEG artefacts are removed by a network that was trained to tell by itself how much of them there is in every
 /// place. How much noise there is, by brightness and channel, is measured in the plainest parts of one frame, and so
-/// are the blocks of JPEG: what is only the grain of a good picture stays, and so does what is drawn, and fine regular
+/// are the blocks of JPEG, unless its quality is known: what is only the grain of a good picture stays, and so does what is drawn, and fine regular
 /// patterns such as halftone. Alpha stays.
 #[derive(Debug, Clone)]
 pub struct Denoise {
     /// 0 (nothing changes) to 100. Up to 50 it is how many fiftieths of what the network takes for noise are removed; above,
     /// what it removes from the result of that again is removed too, by as many fiftieths as are above 50.
     pub strength: u8,
+    /// The quality, 1 to 100, of the JPEG that the picture was decoded from, with its blocks where they were; `None` if it comes from
+    /// none.
+    pub jpeg: Option<u8>,
     /// Of scale 1.
     pub model: Arc<dyn Model>,
 }
@@ -83,7 +86,7 @@ impl Prepared {
         let shares = match self.shares.get() {
             Some(shares) => shares,
             None => {
-                let shares = Shares::of(&noisy, &cleaned, layout, run)?;
+                let shares = Shares::of(&noisy, &cleaned, layout, self.denoise.jpeg, run)?;
                 self.shares.get_or_init(|| shares)
             }
         };
@@ -133,7 +136,7 @@ mod tests {
     fn applied(strength: u8, picture: Picture) -> Picture {
         let limits = Limits::default();
         let run = Run { limits: &limits, control: &Unattended };
-        let denoise = Denoise { strength, model: Arc::new(Darkens) };
+        let denoise = Denoise { strength, jpeg: None, model: Arc::new(Darkens) };
         match denoise.prepare(&picture, run).unwrap() {
             Some(step) => step.apply(picture, run).unwrap(),
             None => picture,

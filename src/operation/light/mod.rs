@@ -140,7 +140,7 @@ fn removal(
     (boost, noise): (&Boost, f64),
     run: Run<'_>,
 ) -> Result<Option<Box<dyn Apply>>> {
-    let denoise = Denoise { strength: 50, model: Arc::clone(model) };
+    let denoise = Denoise { strength: 50, jpeg: None, model: Arc::clone(model) };
     if noise > VISIBLE {
         return denoise.prepare(first, run);
     }
