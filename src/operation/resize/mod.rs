@@ -4,7 +4,7 @@ mod attention;
 mod canvas;
 mod focus;
 mod geometry;
-mod linear;
+mod lanczos;
 
 use geometry::Placement;
 
@@ -56,7 +56,7 @@ pub enum Anchor {
     End,
 }
 
-/// Lanczos3 in linear light with premultiplied alpha.
+/// Lanczos3 with premultiplied alpha, in linear light where pictures get smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resize {
     /// Width in pixels, at least 1; `None` follows the height.
@@ -264,7 +264,7 @@ impl Apply for Prepared {
         }
         let picture = match self.placement.is_unscaled() {
             true => canvas::cropped(picture, &self.placement, run)?,
-            false => linear::resampled(&picture, &self.placement, run)?,
+            false => lanczos::resampled(&picture, &self.placement, run)?,
         };
         match self.placement.is_padded() {
             true => canvas::padded(picture, &self.placement, self.background, run),

@@ -4,13 +4,10 @@ use super::{
     channel::{BATCH, stride},
     ground::{Grounded, LEAST_SIDE},
     vectors::{self, Work},
-    weights::{CHANNELS, MAPS, wanted},
+    weights::{CHANNELS, MAPS, SCALES, wanted},
     xyb,
 };
 use crate::{control::Run, error::Result};
-
-/// Scales of a large picture, each half as wide and high as the one before.
-const SCALES: usize = 6;
 
 /// Sizes of the scales of a picture of `width` x `height` pixels, both at least 8. The last may be smaller than that.
 pub(super) fn sizes(width: usize, height: usize) -> Vec<(usize, usize)> {

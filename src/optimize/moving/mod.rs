@@ -43,15 +43,16 @@ pub(crate) struct Moving<'a> {
     pub count: u32,
 }
 
-/// Bytes of a file of so many frames that take hardly more than every frame has to: errors spare nothing there, as large as the
-/// canvas may be. (A GIF has 24 bytes a frame at least, an APNG 66.)
+/// Bytes of a file of so many frames that take hardly more than every file and frame has to: errors spare nothing there, as large
+/// as the canvas may be. (A GIF has 40 bytes beside its frames and 24 a frame at least, an APNG 110 and 66, a WebP 44 and 44.)
 fn bare(format: Format, count: u32) -> usize {
-    let frame = match format {
-        Format::Gif => 36,
-        Format::Apng => 80,
-        _ => 0,
+    let (file, frame) = match format {
+        Format::Gif => (40, 36),
+        Format::Apng => (110, 80),
+        Format::Webp => (44, 56),
+        _ => (0, 0),
     };
-    frame * count as usize
+    file + frame * count as usize
 }
 
 /// The smallest file that shows `frames`, in sRGB, and meets the goal; and about how many bytes it would take without loss,

@@ -1,6 +1,8 @@
-//! Lanczos3 in linear light, a band of rows at a time.
+//! Lanczos3, a band of rows at a time: in linear light, so that fine patterns keep their brightness as they get smaller, but
+//! enlarging in codes of sRGB. The kernel overshoots beside edges, and in linear light what lies below dark grey is black to
+//! eyes: letters and grounds would get dark rims.
 //!
-//! Samples become 16-bit linear light, premultiplied where there is alpha, and go through `fast_image_resize` in integer
+//! Samples become 16-bit numbers, premultiplied where there is alpha, and go through `fast_image_resize` in integer
 //! arithmetic, once across and once down. Rows stream through a window as tall as the kernel and as wide as the narrower
 //! of source and result, so that memory does not grow with the number of source pixels.
 
@@ -26,7 +28,8 @@ const BAND_TAPS: usize = 1 << 23;
 pub(super) fn resampled(picture: &Picture, placement: &Placement, run: Run<'_>) -> Result<Picture> {
     let (width, height) = placement.scaled;
     let count = picture.channels().count();
-    let coding = Coding { channels: picture.channels(), translucent: !picture.is_opaque() };
+    let enlarges = f64::from(width) >= placement.region.width && f64::from(height) >= placement.region.height;
+    let coding = Coding { channels: picture.channels(), translucent: !picture.is_opaque(), linear: !enlarges };
     let samples = match picture.samples() {
         Samples::Eight(source) => {
             let mut out = Vec::with_capacity(width as usize * height as usize * count);
@@ -99,7 +102,7 @@ fn stream<T: Sample>(
             let rows = strip_rows.min(to - end);
             strip.clear();
             for row in source.chunks_exact(layout.row_samples()).skip(end).take(rows) {
-                coding.linearise(&row[left * count..right * count], &mut strip);
+                coding.prepare(&row[left * count..right * count], &mut strip);
             }
             if across_first {
                 let crop = Crop { left: region.left - left as f64, top: 0.0, width: region.width, height: rows as f64 };
@@ -127,7 +130,7 @@ fn stream<T: Sample>(
             wide.resize(rows * width * count, 0);
             lanczos.pass(&band, (columns, rows), crop, &mut wide, (width, rows))?;
         }
-        coding.delinearise(if across_first { &band } else { &wide }, out);
+        coding.finish(if across_first { &band } else { &wide }, out);
     }
     Ok(())
 }
@@ -218,79 +221,85 @@ fn sine(angle: f64) -> f64 {
 /// passes, and what is clipped there would change hues along edges, most in translucent ones.
 const BLACK: i32 = 8192;
 
-/// Linear light, 0 to 65535, with an eighth of the range free at either end.
-fn with_headroom(linear: u16) -> u16 {
-    BLACK as u16 + ((u32::from(linear) * 3 + 2) / 4) as u16
+/// 0 to 65535, with an eighth of the range free at either end.
+fn with_headroom(value: u16) -> u16 {
+    BLACK as u16 + ((u32::from(value) * 3 + 2) / 4) as u16
 }
 
-/// Linear light again, 0 to 65535 and a sixth beyond either end.
+/// 0 to 65535 again, and a sixth beyond either end.
 fn without_headroom(sample: u16) -> i32 {
     ((i32::from(sample) - BLACK) * 4 + 1).div_euclid(3)
 }
 
-/// How samples become linear light and come back.
+/// How samples become what is filtered, and come back.
 struct Coding {
     channels: Channels,
     translucent: bool,
+    /// In linear light, or as they are.
+    linear: bool,
 }
 
 impl Coding {
-    fn linearise<T: Sample>(&self, row: &[T], out: &mut Vec<u16>) {
+    fn prepare<T: Sample>(&self, row: &[T], out: &mut Vec<u16>) {
         match (self.translucent, self.channels) {
-            (true, Channels::GrayAlpha) => premultiplied::<T, 2>(row, out),
-            (true, Channels::Rgba) => premultiplied::<T, 4>(row, out),
+            (true, Channels::GrayAlpha) => self.premultiplied::<T, 2>(row, out),
+            (true, Channels::Rgba) => self.premultiplied::<T, 4>(row, out),
             // Opaque alpha comes out as opaque whatever is done to it.
-            _ => T::linearise(row, out),
+            _ if self.linear => T::linearise(row, out),
+            _ => out.extend(row.iter().map(|sample| with_headroom(sample.code()))),
         }
     }
 
-    fn delinearise<T: Sample>(&self, band: &[u16], out: &mut Vec<T>) {
+    fn finish<T: Sample>(&self, band: &[u16], out: &mut Vec<T>) {
         match self.channels {
-            Channels::GrayAlpha => straight::<T, 2>(band, self.translucent, out),
-            Channels::Rgba => straight::<T, 4>(band, self.translucent, out),
-            _ => {
-                let curve = T::curve();
-                out.extend(band.iter().map(|&sample| curve[clipped(without_headroom(sample))]));
+            Channels::GrayAlpha => self.straight::<T, 2>(band, out),
+            Channels::Rgba => self.straight::<T, 4>(band, out),
+            _ => out.extend(band.iter().map(|&value| self.sample::<T>(without_headroom(value)))),
+        }
+    }
+
+    fn premultiplied<T: Sample, const N: usize>(&self, row: &[T], out: &mut Vec<u16>) {
+        let (pixels, _) = row.as_chunks::<N>();
+        for pixel in pixels {
+            let alpha = u32::from(pixel[N - 1].code());
+            let mut values = [with_headroom(alpha as u16); N];
+            for (value, sample) in values.iter_mut().zip(&pixel[..N - 1]) {
+                let colour = if self.linear { sample.linear() } else { sample.code() };
+                *value = with_headroom(((u32::from(colour) * alpha + 32_767) / 65_535) as u16);
             }
+            out.extend_from_slice(&values);
         }
+    }
+
+    fn straight<T: Sample, const N: usize>(&self, band: &[u16], out: &mut Vec<T>) {
+        let (pixels, _) = band.as_chunks::<N>();
+        for pixel in pixels {
+            let alpha = if self.translucent { without_headroom(pixel[N - 1]) } else { 65_535 };
+            let mut samples = [T::of_code(clipped(alpha)); N];
+            for (sample, &value) in samples.iter_mut().zip(&pixel[..N - 1]) {
+                *sample = self.sample(unmultiplied(without_headroom(value), alpha));
+            }
+            out.extend_from_slice(&samples);
+        }
+    }
+
+    #[inline(always)]
+    fn sample<T: Sample>(&self, value: i32) -> T {
+        let value = clipped(value);
+        if self.linear { T::curve()[usize::from(value)] } else { T::of_code(value) }
     }
 }
 
-fn clipped(linear: i32) -> usize {
-    linear.clamp(0, 65_535) as usize
-}
-
-fn premultiplied<T: Sample, const N: usize>(row: &[T], out: &mut Vec<u16>) {
-    let (pixels, _) = row.as_chunks::<N>();
-    for pixel in pixels {
-        let alpha = u32::from(pixel[N - 1].alpha());
-        let mut linear = [with_headroom(alpha as u16); N];
-        for (linear, sample) in linear.iter_mut().zip(&pixel[..N - 1]) {
-            *linear = with_headroom(((u32::from(sample.linear()) * alpha + 32_767) / 65_535) as u16);
-        }
-        out.extend_from_slice(&linear);
-    }
-}
-
-fn straight<T: Sample, const N: usize>(band: &[u16], translucent: bool, out: &mut Vec<T>) {
-    let curve = T::curve();
-    let (pixels, _) = band.as_chunks::<N>();
-    for pixel in pixels {
-        let alpha = if translucent { without_headroom(pixel[N - 1]) } else { 65_535 };
-        let mut sample = [T::of_alpha(clipped(alpha) as u16); N];
-        for (sample, &linear) in sample.iter_mut().zip(&pixel[..N - 1]) {
-            *sample = curve[clipped(unmultiplied(without_headroom(linear), alpha))];
-        }
-        out.extend_from_slice(&sample);
-    }
+fn clipped(value: i32) -> u16 {
+    value.clamp(0, 65_535) as u16
 }
 
 /// Alpha may be beyond its ends here: colour overshoots in proportion to it.
-fn unmultiplied(linear: i32, alpha: i32) -> i32 {
+fn unmultiplied(value: i32, alpha: i32) -> i32 {
     match alpha {
-        65_535 => linear,
+        65_535 => value,
         ..=0 => 0,
-        _ => ((i64::from(linear.max(0)) * 65_535 + i64::from(alpha) / 2) / i64::from(alpha)).min(65_535) as i32,
+        _ => ((i64::from(value.max(0)) * 65_535 + i64::from(alpha) / 2) / i64::from(alpha)).min(65_535) as i32,
     }
 }
 
@@ -302,9 +311,9 @@ trait Sample: Copy + 'static {
     fn linear(self) -> u16;
     /// Samples by linear light.
     fn curve() -> &'static [Self];
-    /// Alpha, 0 to 65535.
-    fn alpha(self) -> u16;
-    fn of_alpha(alpha: u16) -> Self;
+    /// As it is, 0 to 65535.
+    fn code(self) -> u16;
+    fn of_code(code: u16) -> Self;
 }
 
 impl Sample for u8 {
@@ -318,11 +327,11 @@ impl Sample for u8 {
     fn curve() -> &'static [Self] {
         transfer::eight_of_linear()
     }
-    fn alpha(self) -> u16 {
+    fn code(self) -> u16 {
         u16::from(self) * 257
     }
-    fn of_alpha(alpha: u16) -> Self {
-        ((u32::from(alpha) * 255 + 32_767) / 65_535) as u8
+    fn of_code(code: u16) -> Self {
+        ((u32::from(code) * 255 + 32_767) / 65_535) as u8
     }
 }
 
@@ -337,10 +346,10 @@ impl Sample for u16 {
     fn curve() -> &'static [Self] {
         transfer::sixteen_of_linear()
     }
-    fn alpha(self) -> u16 {
+    fn code(self) -> u16 {
         self
     }
-    fn of_alpha(alpha: u16) -> Self {
-        alpha
+    fn of_code(code: u16) -> Self {
+        code
     }
 }
