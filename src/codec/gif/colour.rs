@@ -5,6 +5,9 @@ use crate::codec::sequence::Pixel;
 /// The greatest error of colour, as a squared distance, and of luma, that does not mislead.
 const MOST_CHROMA: f32 = 900.0;
 const MOST_LUMA: f32 = 48.0;
+/// What a colour is off gray, as a squared distance, at most for it to be gray; and the greatest error of that.
+const GRAY: f32 = 16.0;
+const MOST_TINT: f32 = 144.0;
 
 /// Luma, and two weighted differences of colour from it.
 pub(super) type Point = [f32; 3];
@@ -21,10 +24,12 @@ pub(super) fn distance(one: Point, other: Point) -> f32 {
 }
 
 /// Whether one must not be taken for the other, however few bits it costs: lines of two colours that change places change what a
-/// chart says, and pixels that are gone or were added make another letter.
+/// chart says, black letters that turn blue or green look broken, and pixels that are gone or were added make another letter.
 pub(super) fn misleads(one: Point, other: Point) -> bool {
-    let (luma, reds, blues) = (one[0] - other[0], one[1] - other[1], one[2] - other[2]);
-    luma.abs() > MOST_LUMA || reds * reds + blues * blues > MOST_CHROMA
+    let chroma = |reds: f32, blues: f32| reds * reds + blues * blues;
+    let is_gray = chroma(one[1], one[2]).min(chroma(other[1], other[2])) <= GRAY;
+    let most = if is_gray { MOST_TINT } else { MOST_CHROMA };
+    (one[0] - other[0]).abs() > MOST_LUMA || chroma(one[1] - other[1], one[2] - other[2]) > most
 }
 
 pub(super) fn square(p: Point) -> f32 {
@@ -48,6 +53,8 @@ mod tests {
         assert_eq!(far([100; 3], [101; 3]), (1.0, false));
         assert_eq!([148, 149].map(|gray| far([100; 3], [gray; 3]).1), [false, true]);
         let blue = far([100; 3], [100, 100, 110]);
+        assert!(far([0; 3], [30, 30, 110]).1 && !far([0; 3], [20, 20, 40]).1, "ink that turns blue");
+        assert!(!far([0, 0, 80], [30, 30, 110]).1);
         assert!(blue.0 < 20.0 && !blue.1 && far([90, 90, 0], [90, 90, 255]).1, "{blue:?}");
     }
 }
