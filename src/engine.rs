@@ -107,6 +107,14 @@ impl Engine {
         Self { fonts, ..self }
     }
 
+    /// Whether a valid request asks for nothing that this engine can do with no picture whatever.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] that says what.
+    pub fn supports(&self, request: &Request) -> Result<()> {
+        plan::supports(request, self.means())
+    }
+
     /// Does what `request` asks with `input`. Destinations and notifications are the caller's: `url`, `headers`, `store`
     /// and `webhook` have to be valid, and are not followed.
     ///

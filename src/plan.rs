@@ -292,6 +292,24 @@ fn refuse_what_is_not_there(request: &Request, format: Format, operations: &[Arc
     Ok(())
 }
 
+/// Refuses what cannot be done whatever the source is: formats that nothing writes, and networks that are not there.
+pub(crate) fn supports(request: &Request, means: Means<'_>) -> Result<()> {
+    let format = match request.output.format {
+        OutputFormat::Avif => Some(Format::Avif),
+        OutputFormat::Gif => Some(Format::Gif),
+        OutputFormat::Jpeg => Some(Format::Jpeg),
+        OutputFormat::Png => Some(Format::Png),
+        OutputFormat::Webp => Some(Format::Webp),
+        // That of the source, or one that is there.
+        OutputFormat::Auto | OutputFormat::Smallest | OutputFormat::Svg => None,
+    };
+    let Means { codecs, models, .. } = means;
+    if let Some(format) = format.filter(|&format| !codecs.encodes(format) && !codecs.recompresses(format)) {
+        return Err(Error::unsupported(format!("writing {format}")));
+    }
+    Enhanced::of(request, models, None, false).map(drop)
+}
+
 /// Some formats are only made smaller as they are, and not written from other pixels; so are some animations.
 fn refuse_what_no_codec_does(
     info: &Info,

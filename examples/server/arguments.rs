@@ -142,7 +142,10 @@ pub(crate) fn read(arguments: impl IntoIterator<Item = String>) -> Result<(Comma
             "--rate" => options.rate = Some(number(&word, value()?)?),
             "--json" => options.json = true,
             "--plan" => options.plan = Some(value()?),
-            "--credits" => options.credits = Some(number(&word, value()?)?),
+            "--credits" => {
+                let credits = value()?.parse().ok();
+                options.credits = Some(credits.context("--credits needs a number from 0")?);
+            }
             _ if word.starts_with('-') => bail!("there is no option {word}"),
             _ => words.push(word),
         }

@@ -152,6 +152,10 @@ impl Inner {
                 if !call.content_type.is_some_and(is_json) {
                     return Err(Problem::content_type("application/json"));
                 }
+                let allowed = self.settings.json_bytes;
+                if call.content_length.is_some_and(|length| length > allowed) {
+                    return Err(Problem::too_large("the body", allowed));
+                }
                 let text = self.in_time(self.json(body)).await?;
                 let (request, wrong) = Request::read_what_is_right(Way::Fetch, &text)?;
                 self.check(account, &request, wrong).await?;

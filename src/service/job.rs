@@ -55,8 +55,8 @@ pub(super) fn credentials_to_bytes(credentials: &Credentials) -> Zeroizing<Vec<u
 enum Trouble {
     /// For good.
     Failed(Problem),
-    /// The other side may yet answer.
-    Passing(Problem),
+    /// The other side may yet answer, to one of so many attempts.
+    Passing { problem: Problem, attempts: u32 },
     /// The service itself may yet do what it could not do now.
     Own,
     /// The work was ended from outside.
@@ -77,9 +77,9 @@ fn own(failure: Failure) -> Trouble {
 }
 
 /// The client's side did not do its part; the failure's message is for it to read.
-fn theirs(failure: Failure) -> Trouble {
+fn theirs(failure: Failure, attempts: u32) -> Trouble {
     let problem = Problem::new(422, failure.message);
-    if failure.may_pass { Trouble::Passing(problem) } else { Trouble::Failed(problem) }
+    if failure.may_pass { Trouble::Passing { problem, attempts } } else { Trouble::Failed(problem) }
 }
 
 impl Inner {
@@ -93,7 +93,7 @@ impl Inner {
         match self.result_of(lease).await {
             Ok(outcome) => outcome,
             Err(Trouble::Cancelled) => Outcome::Again { at: self.now(), counts: false },
-            Err(Trouble::Passing(problem)) if failures < self.settings.attempts => {
+            Err(Trouble::Passing { problem, attempts }) if failures < attempts => {
                 tracing::info!(failures, status = problem.status, "to be tried again");
                 Outcome::Again { at: self.now() + backoff(failures), counts: true }
             }
@@ -103,7 +103,7 @@ impl Inner {
                 Outcome::Again { at: self.now() + self.settings.lease, counts: false }
             }
             Err(Trouble::Own) => failed(lease, &Problem::internal()),
-            Err(Trouble::Passing(problem) | Trouble::Failed(problem)) => failed(lease, &problem),
+            Err(Trouble::Passing { problem, .. } | Trouble::Failed(problem)) => failed(lease, &problem),
         }
     }
 
@@ -141,7 +141,8 @@ impl Inner {
         }
         let url = request.url.as_ref().ok_or_else(Problem::internal)?;
         let fetch = Fetch { url, headers: &request.headers, max_bytes: self.engine.limits().source_bytes };
-        self.ports.fetcher.fetch(fetch).await.map_err(theirs)
+        let attempts = self.settings.fetch_attempts;
+        self.ports.fetcher.fetch(fetch).await.map_err(|failure| theirs(failure, attempts))
     }
 
     /// Puts the result into the client's own storage.
@@ -154,7 +155,8 @@ impl Inner {
             store,
             credentials: &credentials,
         };
-        let url = self.ports.storage.put(object).await.map_err(theirs)?;
+        let attempts = self.settings.attempts;
+        let url = self.ports.storage.put(object).await.map_err(|failure| theirs(failure, attempts))?;
         let body = response::completed(lease.id, &made.input, &made.output, &url);
         Ok(Outcome::Completed { body, image: None })
     }

@@ -61,9 +61,11 @@ pub struct Settings {
     pub image_life: Duration,
     /// How long the record of a settled request is kept; 7 days.
     pub record_life: Duration,
-    /// How often a job may be in the hands of a process that dies, and how often it is begun while its client's side fails
+    /// How often a job may be in the hands of a process that dies, and how often it is begun while its client's storage fails
     /// in passing, before it is given up; 5.
     pub attempts: u32,
+    /// How often a source is fetched, at most as often as that, whose host fails in passing; 3, with 2 and 8 s between them.
+    pub fetch_attempts: u32,
     /// Length of a lease, prolonged each third of it; 30 s. A job whose worker died is taken up after that time.
     pub lease: Duration,
     /// How often waiting work is looked for when nothing rings; 250 ms.
@@ -98,6 +100,7 @@ impl Settings {
             image_life: Duration::from_secs(60 * 60),
             record_life: Duration::from_secs(7 * 24 * 60 * 60),
             attempts: 5,
+            fetch_attempts: 3,
             lease: Duration::from_secs(30),
             poll: Duration::from_millis(250),
             sweep: Duration::from_secs(30),
@@ -116,6 +119,7 @@ impl Settings {
             *number = (*number).clamp(1, Semaphore::MAX_PERMITS);
         }
         self.attempts = self.attempts.max(1);
+        self.fetch_attempts = self.fetch_attempts.clamp(1, self.attempts);
         for time in [&mut self.lease, &mut self.poll, &mut self.sweep] {
             *time = (*time).clamp(TIMES.0, TIMES.1);
         }

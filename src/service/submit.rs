@@ -93,7 +93,11 @@ impl Inner {
         if let Some(Webhook { url, .. }) = request.webhook.as_ref().filter(|_| is_right("webhook.url")) {
             violations.extend(refusal("webhook.url", url, self.ports.notifier.check(url)));
         }
-        if violations.is_empty() { Ok(()) } else { Err(Error::Request { violations }.into()) }
+        if violations.is_empty() {
+            Ok(self.engine.supports(request)?)
+        } else {
+            Err(Error::Request { violations }.into())
+        }
     }
 
     /// What is refused of a destination, with what may be shown of it.

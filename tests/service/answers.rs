@@ -243,6 +243,25 @@ async fn an_upload_over_the_limit_is_refused_while_it_comes_in() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_request_whose_announced_length_is_over_the_limit_is_refused_before_it_comes_in() {
+    let host = Host::new().await;
+    let bearer = host.bearer();
+    let call = Call { path: "/1.0/fetch", content_type: Some("application/json"), ..upload_without_end(&bearer) };
+    let long = Call { content_length: Some(2 << 20), ..call };
+    let answer = host.service.answer(long, Box::pin(stream::pending())).await;
+    assert_eq!(answer.status, 413);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_no_picture_can_become_is_refused_at_once() {
+    let host = Host::new().await;
+    let data = br#"{"output":{"format":"avif"}}"#;
+    let answer = host.upload(&[(FILE, &picture()), (DATA, data)]).await;
+    check(&answer, 422, "writing AVIF is not supported");
+    assert_eq!(host.blobs().await, 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_account_whose_uploads_drip_keeps_no_other_from_uploading() {
     let host = Host::with(|settings| settings.uploads = 4, 100).await;
     let bearer = host.bearer();
