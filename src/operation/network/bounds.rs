@@ -10,17 +10,38 @@ const OVERSHOOT: f32 = 0.25;
 
 /// `output`, `scale` times as large as `input`, within the range of what is around each pixel: colour by colour, and, where
 /// it is enlarged, red and blue by how far they are from green, so that neutral lines and letters get no fringes.
-pub(super) fn bounded(input: &Raster, output: Raster, scale: usize) -> Vec<f32> {
+/// With `flat`, what comes of a pixel is as it is where all eight around it are the same.
+pub(super) fn bounded(input: &Raster, output: Raster, scale: usize, flat: bool) -> Vec<f32> {
     let samples = input.samples();
-    let within = kept(input, samples, output.into_samples(), scale);
+    let mut within = kept(input, samples, output.into_samples(), scale);
     if scale == 1 {
         return within;
+    }
+    if flat {
+        flattened(input, &mut within, scale);
     }
     let tinted = |samples: &[f32]| -> Vec<f32> {
         samples.as_chunks::<3>().0.iter().flat_map(|&[r, g, b]| [r - g, g, b - g]).collect()
     };
     let tints = kept(input, &tinted(samples), tinted(&within), scale);
     tints.as_chunks::<3>().0.iter().flat_map(|&[r, g, b]| [r + g, g, b + g]).collect()
+}
+
+/// Gives back to each pixel that is like all around it what it was.
+fn flattened(input: &Raster, samples: &mut [f32], scale: usize) {
+    let (width, height) = (input.width() as usize, input.height() as usize);
+    for y in 0..height {
+        let around = [y.saturating_sub(1), y, (y + 1).min(height - 1)].map(|y| input.row(y));
+        for x in 0..width {
+            let pixel = around[1][x];
+            let near = x.saturating_sub(1)..(x + 2).min(width);
+            if around.iter().all(|row| row[near.clone()].iter().all(|other| *other == pixel)) {
+                for row in y * scale..(y + 1) * scale {
+                    samples.as_chunks_mut::<3>().0[row * width * scale + x * scale..][..scale].fill(pixel);
+                }
+            }
+        }
+    }
 }
 
 fn kept(input: &Raster, shown: &[f32], mut samples: Vec<f32>, scale: usize) -> Vec<f32> {
@@ -83,7 +104,19 @@ mod tests {
         let row: Vec<f32> = (0..12).flat_map(|x| [if x % 2 == 0 { 0.25 } else { 0.75 }; 3]).collect();
         let input = Raster::new(12, 1, row).unwrap();
         let tinted = Raster::new(24, 2, (0..24 * 2).flat_map(|_| [0.7, 0.5, 0.3]).collect()).unwrap();
-        assert_eq!(bounded(&input, tinted, 2), vec![0.5; 24 * 2 * 3]);
+        assert_eq!(bounded(&input, tinted, 2, false), vec![0.5; 24 * 2 * 3]);
+    }
+
+    #[test]
+    fn what_is_like_all_around_it_stays_beside_a_line_of_a_clean_picture() {
+        // A dark row in the middle of nine.
+        let rows = (0..9).flat_map(|y| [[if y == 4 { 0.1 } else { 0.9 }; 3]; 7]).flatten().collect();
+        let input = Raster::new(7, 9, rows).unwrap();
+        let ghosts = Raster::new(14, 18, vec![0.5; 14 * 18 * 3]).unwrap();
+        let found = bounded(&input, ghosts, 2, true);
+        let row = |y: usize| found[y * 14 * 3..][..14 * 3].to_vec();
+        assert!((0..6).chain(12..18).all(|y| row(y) == [0.9; 14 * 3]));
+        assert!((6..12).all(|y| row(y) == [0.5; 14 * 3]));
     }
 
     #[test]
@@ -92,13 +125,13 @@ mod tests {
         let row: Vec<f32> = (0..12).flat_map(|x| [if x < 9 { 0.25 } else { 0.75 }; 3]).collect();
         let input = Raster::new(12, 1, row).unwrap();
         let wild = |value| Raster::new(24, 2, vec![value; 24 * 2 * 3]).unwrap();
-        let (low, high) = (bounded(&input, wild(-9.0), 2), bounded(&input, wild(9.0), 2));
+        let (low, high) = (bounded(&input, wild(-9.0), 2, false), bounded(&input, wild(9.0), 2, false));
         assert_eq!((low[0], high[0]), (0.25, 0.25));
         assert_eq!((low[23 * 3], high[23 * 3]), (0.125, 0.875));
         assert_eq!((low[9 * 3], high[9 * 3]), (0.25, 0.25));
         assert_eq!((low[10 * 3], high[10 * 3]), (0.125, 0.875));
         let same = Raster::new(12, 1, vec![9.0; 36]).unwrap();
-        assert_eq!(bounded(&input, same, 1)[33..], [0.75; 3]);
-        assert_eq!(bounded(&input, wild(f32::NAN), 2)[0], 0.25);
+        assert_eq!(bounded(&input, same, 1, false)[33..], [0.75; 3]);
+        assert_eq!(bounded(&input, wild(f32::NAN), 2, false)[0], 0.25);
     }
 }

@@ -45,8 +45,12 @@ impl Default for Models {
         {
             models.upscale_photo.extend(shipped(include_bytes!("../../../assets/upscale-photo.lpdy")));
             models.upscale_photo.extend(shipped(include_bytes!("../../../assets/upscale-photo-4.lpdy")));
-            models.upscale_clean.extend(shipped(include_bytes!("../../../assets/upscale-clean.lpdy")));
-            models.upscale_clean.extend(shipped(include_bytes!("../../../assets/upscale-clean-4.lpdy")));
+            let clean = [
+                include_bytes!("../../../assets/upscale-clean.lpdy").as_slice(),
+                include_bytes!("../../../assets/upscale-clean-4.lpdy"),
+            ];
+            let clean = clean.into_iter().filter_map(|file| Residual::shipped(file).ok());
+            models.upscale_clean.extend(clean.map(|network| Arc::new(network.of_clean_pictures()) as _));
         }
         #[cfg(feature = "denoise")]
         {

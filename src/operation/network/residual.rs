@@ -32,6 +32,8 @@ pub struct Residual {
     file: &'static [u8],
     filters: OnceLock<Vec<Filters>>,
     kernel: Kernel,
+    /// For pictures without noise and artefacts.
+    clean: bool,
 }
 
 impl Residual {
@@ -41,13 +43,21 @@ impl Residual {
     /// [`Error::Internal`] that says what is wrong with the file.
     pub fn read(file: &[u8]) -> Result<Self> {
         let (head, layers) = weights::read(file)?;
-        Ok(Self { head, file: &[], filters: OnceLock::from(filters(&layers)), kernel: Kernel::available()[0] })
+        let filters = OnceLock::from(filters(&layers));
+        Ok(Self { head, file: &[], filters, kernel: Kernel::available()[0], clean: false })
+    }
+
+    /// For a network that enlarges clean pictures: a pixel whose eight neighbours are the same as it becomes pixels that are, too.
+    /// Beside hard lines of a pixel, which no training shows, networks draw faint ghosts of them.
+    #[must_use]
+    pub fn of_clean_pictures(self) -> Self {
+        Self { clean: true, ..self }
     }
 
     /// A file whose layers are not read before they are needed.
     pub(super) fn shipped(file: &'static [u8]) -> Result<Self> {
         let (head, _) = weights::read_head(file)?;
-        Ok(Self { head, file, filters: OnceLock::new(), kernel: Kernel::available()[0] })
+        Ok(Self { head, file, filters: OnceLock::new(), kernel: Kernel::available()[0], clean: false })
     }
 
     fn filters(&self) -> Result<&[Filters]> {
@@ -121,7 +131,7 @@ impl Model for Residual {
         let change = self.change(&input, margins, run)?;
         let output = spread(&tile, &change, self.head.unshuffle, self.head.scale)?;
         let (width, height) = (output.width(), output.height());
-        Raster::new(width, height, bounded(&tile, output, self.head.scale / self.head.unshuffle))
+        Raster::new(width, height, bounded(&tile, output, self.head.scale / self.head.unshuffle, self.clean))
     }
 }
 

@@ -84,7 +84,7 @@ fn by_the_book(file: &[u8], picture: &Raster) -> Vec<f64> {
     let unbounded = output.iter().map(|&value| value as f32).collect();
     let times = (s / u) as u32;
     let output = Raster::new(picture.width() * times, picture.height() * times, unbounded).unwrap();
-    bounded(picture, output, s / u).into_iter().map(f64::from).collect()
+    bounded(picture, output, s / u, false).into_iter().map(f64::from).collect()
 }
 
 #[test]
