@@ -288,7 +288,7 @@ impl Work<'_> {
         done.warnings.extend(self.without_faces());
         done.warnings.extend(self.plan.left_out.then(|| LEFT_OUT.to_owned()));
         #[cfg(feature = "svg")]
-        done.warnings.extend(self.without_fonts()?);
+        done.warnings.extend(self.undrawn()?);
         if self.info.frames > 1 && !self.plan.moves {
             done.warnings.push(format!("{} holds one frame: the first of {}", self.plan.format, self.info.frames));
         }
@@ -361,20 +361,20 @@ impl Work<'_> {
         }
     }
 
-    /// What to say where the text of an SVG was not drawn. Codecs have no place to say it in, so what may have text is
-    /// read once more.
+    /// What to say of an SVG that was drawn: of text without fonts, and of what is drawn otherwise than by browsers. Codecs have no
+    /// place to say it in, so what may have text is read once more.
     #[cfg(feature = "svg")]
-    fn without_fonts(&self) -> Result<Option<String>> {
+    fn undrawn(&self) -> Result<Vec<String>> {
         if self.info.format != Format::Svg {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let text = codec::svg::text(self.bytes, self.run)?;
-        // Documents in addresses may have some too.
-        if !text.contains("text") && !text.contains("data:") {
-            return Ok(None);
-        }
-        let drawing = codec::svg::Drawing::new(&text, &self.engine.fonts, self.run)?;
-        Ok(drawing.warning.map(str::to_owned))
+        // Documents in addresses may have some text, too.
+        let fontless = match text.contains("text") || text.contains("data:") {
+            true => codec::svg::Drawing::new(&text, &self.engine.fonts, self.run)?.warning,
+            false => None,
+        };
+        Ok(fontless.map(str::to_owned).into_iter().chain(codec::svg::undrawn(&text)).collect())
     }
 
     /// What to say where faces were looked for and there are none.

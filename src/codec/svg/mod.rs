@@ -36,6 +36,8 @@ mod render;
 mod scan;
 #[cfg(feature = "svg")]
 mod style;
+#[cfg(feature = "svg")]
+mod undrawn;
 
 pub(crate) use self::probe::probe;
 #[cfg(feature = "svg")]
@@ -46,6 +48,7 @@ pub(crate) use self::{
     probe::size,
     read::{document, text},
     style::selector_tests,
+    undrawn::undrawn,
 };
 #[cfg(feature = "svg")]
 pub use self::{codec::codec, fonts::Fonts};
