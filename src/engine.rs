@@ -107,10 +107,10 @@ impl Engine {
         Self { fonts, ..self }
     }
 
-    /// Whether a valid request asks for nothing that this engine can do with no picture whatever.
+    /// Refuses a valid request that this engine can do with no picture whatever, for hosts to say so before they take one in.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] that says what.
+    /// [`Error::Unsupported`] that says what it cannot do.
     pub fn supports(&self, request: &Request) -> Result<()> {
         plan::supports(request, self.means())
     }

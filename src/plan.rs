@@ -149,6 +149,12 @@ pub(crate) fn plan(request: &Request, info: &Info, means: Means<'_>, run: Run<'_
         };
         decode.at_least = least.map(|(width, height)| info.orientation.upright_size(width, height));
     }
+    // Blocks of a JPEG that is decoded smaller are no longer where they were, nor as coarse.
+    if decode.eighths(info.width, info.height) < 8
+        && let Some(denoise) = &mut enhanced.denoise
+    {
+        denoise.jpeg = None;
+    }
     let frames =
         if moves { passes(info.frames, resize.map_or(Ok(layout), |resize| resize.layout(layout))?) } else { 1 };
     let left_out = enhanced.limit(decoded_pixels(info, &decode).saturating_mul(frames), info.alpha, run.limits)?;

@@ -25,8 +25,8 @@ const NOISE: (f32, f32) = (2.0, 5.0);
 /// quality 95 mostly 0.2, of 80 0.8, of 40 1.5), and from the second on all artefacts go. At quality 80 half of them is best:
 /// to eyes, texture goes along with the rest.
 const BLOCKS: (f32, f32) = (0.1, 1.7);
-/// Qualities of the JPEG that a picture comes from: at the first nothing is to go, from the second down all. Of photographs a quarter
-/// at quality 90 and half at 80 look best, of what is drawn, which has no texture to lose, twice as much.
+/// Qualities of the JPEG that a picture comes from: at the first nothing is to go, from the second down all. Of photographs a
+/// quarter at quality 90 and half at 80 look best, of what is drawn, which has no texture to lose, twice as much.
 const QUALITIES: (f32, f32) = (100.0, 60.0);
 /// Steps of the means of blocks: at quality 70 they say nothing yet, and from 20 down all artefacts go, however faint the edges
 /// of blocks are, as they are in fine texture.
@@ -58,8 +58,8 @@ struct Seen {
 
 impl Shares {
     /// Measures what a network took for noise in the plainest quarter of the blocks of every brightness: where that is little,
-    /// what it takes away elsewhere is texture that it mistook. Pictures that have been through JPEG are told by their blocks, where
-    /// they do not come from a `jpeg` of known quality. Samples are of 16 bits, alpha among them.
+    /// what it takes away elsewhere is texture that it mistook. Pictures that have been through JPEG are told by their blocks,
+    /// and by the quality of the `jpeg` that they come from. Samples are of 16 bits, alpha among them.
     pub(super) fn of(noisy: &[u16], clean: &[u16], layout: Layout, jpeg: Option<u8>, run: Run<'_>) -> Result<Self> {
         let luma = luma(noisy, layout);
         let seen = slope(blocks(&luma, run)?, BLOCKS).max(slope(step_of_means(&luma, run)? as f32, MEANS));

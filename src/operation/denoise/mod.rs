@@ -16,16 +16,15 @@ use crate::{
 };
 
 /// Noise and JPEG artefacts are removed by a network that was trained to tell by itself how much of them there is in every
-/// place. How much noise there is, by brightness and channel, is measured in the plainest parts of one frame, and so
-/// are the blocks of JPEG, unless its quality is known: what is only the grain of a good picture stays, and so does what is drawn, and fine regular
-/// patterns such as halftone. Alpha stays.
+/// place. How much noise there is, by brightness and channel, is measured in the plainest parts of one frame, and so are the
+/// blocks of JPEG, beside its quality where that is known: what is only the grain of a good picture stays, and so does what is
+/// drawn, and fine regular patterns such as halftone. Alpha stays.
 #[derive(Debug, Clone)]
 pub struct Denoise {
     /// 0 (nothing changes) to 100. Up to 50 it is how many fiftieths of what the network takes for noise are removed; above,
     /// what it removes from the result of that again is removed too, by as many fiftieths as are above 50.
     pub strength: u8,
-    /// The quality, 1 to 100, of the JPEG that the picture was decoded from, with its blocks where they were; `None` if it comes from
-    /// none.
+    /// The quality, 1 to 100, of the JPEG that the picture was decoded from, at its size; `None` if it comes from none.
     pub jpeg: Option<u8>,
     /// Of scale 1.
     pub model: Arc<dyn Model>,
