@@ -19,12 +19,12 @@
 //! use lapidary::{
 //!     Engine,
 //!     adapter::{Closed, memory},
-//!     port::{Failure, Ports},
-//!     service::{Call, Keyring, Service, Settings},
+//!     port::Ports,
+//!     service::{AdminError, Call, Keyring, Service, Settings},
 //! };
 //!
 //! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), Failure> {
+//! # async fn main() -> Result<(), AdminError> {
 //! // Nothing outlives the process here; `sqlite`, `directory`, `http` and `s3` are for those who mean it.
 //! let ports = Ports { storage: Arc::new(Closed), ..memory::ports() };
 //! let keyring = Keyring::new([1; 32], [2; 32]); // 64 random bytes that the host keeps
