@@ -300,17 +300,10 @@ fn refuse_what_is_not_there(request: &Request, format: Format, operations: &[Arc
 
 /// Refuses what cannot be done whatever the source is: formats that nothing writes, and networks that are not there.
 pub(crate) fn supports(request: &Request, means: Means<'_>) -> Result<()> {
-    let format = match request.output.format {
-        OutputFormat::Avif => Some(Format::Avif),
-        OutputFormat::Gif => Some(Format::Gif),
-        OutputFormat::Jpeg => Some(Format::Jpeg),
-        OutputFormat::Png => Some(Format::Png),
-        OutputFormat::Webp => Some(Format::Webp),
-        // That of the source, or one that is there.
-        OutputFormat::Auto | OutputFormat::Smallest | OutputFormat::Svg => None,
-    };
     let Means { codecs, models, .. } = means;
-    if let Some(format) = format.filter(|&format| !codecs.encodes(format) && !codecs.recompresses(format)) {
+    if let Some(format) =
+        named(request.output.format).filter(|&format| !codecs.encodes(format) && !codecs.recompresses(format))
+    {
         return Err(Error::unsupported(format!("writing {format}")));
     }
     Enhanced::of(request, models, None, false).map(drop)
@@ -334,21 +327,27 @@ fn refuse_what_no_codec_does(
     Err(Error::unsupported(format!("writing {animated}{format}")))
 }
 
+/// The format that is asked for whatever the source is.
+const fn named(wanted: OutputFormat) -> Option<Format> {
+    match wanted {
+        OutputFormat::Jpeg => Some(Format::Jpeg),
+        OutputFormat::Png => Some(Format::Png),
+        OutputFormat::Webp => Some(Format::Webp),
+        OutputFormat::Gif => Some(Format::Gif),
+        OutputFormat::Avif => Some(Format::Avif),
+        OutputFormat::Auto | OutputFormat::Smallest | OutputFormat::Svg => None,
+    }
+}
+
 fn target(wanted: OutputFormat, info: &Info) -> Result<Format> {
     let source = info.format;
-    Ok(match wanted {
-        OutputFormat::Auto => source,
-        OutputFormat::Jpeg => Format::Jpeg,
-        OutputFormat::Png if source == Format::Apng || info.frames > 1 => Format::Apng,
-        OutputFormat::Png => Format::Png,
-        OutputFormat::Webp => Format::Webp,
-        OutputFormat::Gif => Format::Gif,
-        OutputFormat::Avif => Format::Avif,
-        OutputFormat::Svg if source == Format::Svg => Format::Svg,
-        OutputFormat::Svg => return Err(Error::unsupported(format!("writing SVG from {source}"))),
+    match wanted {
+        OutputFormat::Png if source == Format::Apng || info.frames > 1 => Ok(Format::Apng),
+        OutputFormat::Svg if source != Format::Svg => Err(Error::unsupported(format!("writing SVG from {source}"))),
         // As many plans as there are formats, of which the engine takes one.
-        OutputFormat::Smallest => return Err(Error::internal("planning", "of all formats at once")),
-    })
+        OutputFormat::Smallest => Err(Error::internal("planning", "of all formats at once")),
+        _ => Ok(named(wanted).unwrap_or(source)),
+    }
 }
 
 /// What operations see of a source, as it is stored but for its colours, which are in sRGB by then.

@@ -241,9 +241,10 @@ struct Coding {
 
 impl Coding {
     fn prepare<T: Sample>(&self, row: &[T], out: &mut Vec<u16>) {
+        let colour = |sample: T| if self.linear { sample.linear() } else { sample.code() };
         match (self.translucent, self.channels) {
-            (true, Channels::GrayAlpha) => self.premultiplied::<T, 2>(row, out),
-            (true, Channels::Rgba) => self.premultiplied::<T, 4>(row, out),
+            (true, Channels::GrayAlpha) => premultiplied::<T, 2>(row, colour, out),
+            (true, Channels::Rgba) => premultiplied::<T, 4>(row, colour, out),
             // Opaque alpha comes out as opaque whatever is done to it.
             _ if self.linear => T::linearise(row, out),
             _ => out.extend(row.iter().map(|sample| with_headroom(sample.code()))),
@@ -251,42 +252,44 @@ impl Coding {
     }
 
     fn finish<T: Sample>(&self, band: &[u16], out: &mut Vec<T>) {
+        if self.linear {
+            let curve = T::curve();
+            self.finish_by(band, |value| curve[usize::from(value)], out);
+        } else {
+            self.finish_by(band, T::of_code, out);
+        }
+    }
+
+    fn finish_by<T: Sample>(&self, band: &[u16], sample: impl Fn(u16) -> T, out: &mut Vec<T>) {
         match self.channels {
-            Channels::GrayAlpha => self.straight::<T, 2>(band, out),
-            Channels::Rgba => self.straight::<T, 4>(band, out),
-            _ => out.extend(band.iter().map(|&value| self.sample::<T>(without_headroom(value)))),
+            Channels::GrayAlpha => straight::<T, 2>(band, self.translucent, sample, out),
+            Channels::Rgba => straight::<T, 4>(band, self.translucent, sample, out),
+            _ => out.extend(band.iter().map(|&value| sample(clipped(without_headroom(value))))),
         }
     }
+}
 
-    fn premultiplied<T: Sample, const N: usize>(&self, row: &[T], out: &mut Vec<u16>) {
-        let (pixels, _) = row.as_chunks::<N>();
-        for pixel in pixels {
-            let alpha = u32::from(pixel[N - 1].code());
-            let mut values = [with_headroom(alpha as u16); N];
-            for (value, sample) in values.iter_mut().zip(&pixel[..N - 1]) {
-                let colour = if self.linear { sample.linear() } else { sample.code() };
-                *value = with_headroom(((u32::from(colour) * alpha + 32_767) / 65_535) as u16);
-            }
-            out.extend_from_slice(&values);
+fn premultiplied<T: Sample, const N: usize>(row: &[T], colour: impl Fn(T) -> u16, out: &mut Vec<u16>) {
+    let (pixels, _) = row.as_chunks::<N>();
+    for pixel in pixels {
+        let alpha = u32::from(pixel[N - 1].code());
+        let mut values = [with_headroom(alpha as u16); N];
+        for (value, &sample) in values.iter_mut().zip(&pixel[..N - 1]) {
+            *value = with_headroom(((u32::from(colour(sample)) * alpha + 32_767) / 65_535) as u16);
         }
+        out.extend_from_slice(&values);
     }
+}
 
-    fn straight<T: Sample, const N: usize>(&self, band: &[u16], out: &mut Vec<T>) {
-        let (pixels, _) = band.as_chunks::<N>();
-        for pixel in pixels {
-            let alpha = if self.translucent { without_headroom(pixel[N - 1]) } else { 65_535 };
-            let mut samples = [T::of_code(clipped(alpha)); N];
-            for (sample, &value) in samples.iter_mut().zip(&pixel[..N - 1]) {
-                *sample = self.sample(unmultiplied(without_headroom(value), alpha));
-            }
-            out.extend_from_slice(&samples);
+fn straight<T: Sample, const N: usize>(band: &[u16], translucent: bool, sample: impl Fn(u16) -> T, out: &mut Vec<T>) {
+    let (pixels, _) = band.as_chunks::<N>();
+    for pixel in pixels {
+        let alpha = if translucent { without_headroom(pixel[N - 1]) } else { 65_535 };
+        let mut samples = [T::of_code(clipped(alpha)); N];
+        for (to, &value) in samples.iter_mut().zip(&pixel[..N - 1]) {
+            *to = sample(clipped(unmultiplied(without_headroom(value), alpha)));
         }
-    }
-
-    #[inline(always)]
-    fn sample<T: Sample>(&self, value: i32) -> T {
-        let value = clipped(value);
-        if self.linear { T::curve()[usize::from(value)] } else { T::of_code(value) }
+        out.extend_from_slice(&samples);
     }
 }
 

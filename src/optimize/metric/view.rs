@@ -43,6 +43,11 @@ impl View {
 
     /// The score of a candidate of the same size.
     pub(super) fn score(&self, candidate: Grounded<'_>, run: Run<'_>) -> Result<f64> {
+        Ok(weights::score(&self.norms(candidate, run)?))
+    }
+
+    /// The norms of a candidate's maps, by scale and channel.
+    pub(super) fn norms(&self, candidate: Grounded<'_>, run: Run<'_>) -> Result<Vec<[Pooled; CHANNELS]>> {
         let (width, height) = candidate.size();
         let scales = self.scales.iter().enumerate();
         let scales = scales.map(|(index, scale)| scale.channels(Seams::every(self.band >> index))).collect();
@@ -52,7 +57,7 @@ impl View {
         for (norms, channels) in norms.iter_mut().zip(comparison.scales) {
             *norms = channels.map(|channel| channel.map_or_else(Pooled::default, |channel| channel.norms()));
         }
-        Ok(weights::score(&norms))
+        Ok(norms)
     }
 
     /// Bytes of the planes.

@@ -53,8 +53,13 @@ pub(super) fn wanted(channel: usize, scale: usize, scales: usize) -> [bool; MAPS
 /// Of four and five scales, as of pictures from 29 to 126 pixels, the original gives brightness weights that belong to the hue of
 /// coarser scales, and sees hardly anything where all is gray. There weights in their places count too, and the lower score.
 pub(super) fn score(scales: &[[Pooled; CHANNELS]]) -> f64 {
-    let usual = bent(sum(scales, scales.len()));
+    let usual = original(scales);
     share(scales.len()).map_or(usual, |share| usual.min(bent(sum(scales, SCALES) / share)))
+}
+
+/// The original's score.
+pub(super) fn original(scales: &[[Pooled; CHANNELS]]) -> f64 {
+    bent(sum(scales, scales.len()))
 }
 
 /// Weighted as in a picture of `count` scales.
