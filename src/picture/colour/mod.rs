@@ -3,7 +3,6 @@
 mod curve;
 mod grid;
 mod lut;
-mod press;
 mod profile;
 mod space;
 mod writing;
@@ -28,9 +27,9 @@ const STRIP_PIXELS: usize = 1 << 17;
 pub enum Converted {
     /// They were in sRGB, or in what is hardly different, and stay bit for bit.
     Untouched,
-    /// They were converted, from the space of the profile or, without one, from CMYK of coated offset print.
+    /// They were converted, from the space of the profile or, without one, from CMYK as browsers show it.
     Converted,
-    /// The profile is damaged or not for such pixels; they were taken for sRGB, CMYK for that of coated offset print.
+    /// The profile is damaged or not for such pixels; they were taken for sRGB, CMYK as browsers show it.
     Ignored,
 }
 
@@ -52,7 +51,7 @@ impl ToSrgb {
         let fits = match &model {
             Some(Model::Gray { .. }) => channels.is_gray(),
             Some(Model::Shaper { .. } | Model::Rgb(_)) => channels != Channels::Cmyk,
-            Some(Model::Cmyk(_)) => channels == Channels::Cmyk,
+            Some(Model::Cmyk(_) | Model::Inks) => channels == Channels::Cmyk,
             None => false,
         };
         let converted = match (icc, fits) {
@@ -61,7 +60,7 @@ impl ToSrgb {
         };
         match model.filter(|_| fits) {
             _ if channels == Channels::Cmyk && !fits => {
-                Self { source: channels, result: Channels::Rgb, model: Some(Model::of_print()), converted }
+                Self { source: channels, result: Channels::Rgb, model: Some(Model::Inks), converted }
             }
             None if icc.is_none() => untouched(Converted::Untouched),
             None => untouched(Converted::Ignored),
@@ -97,8 +96,14 @@ impl ToSrgb {
         let (width, height, depth) = (picture.width(), picture.height(), picture.layout().depth);
         let picture = picture.into_channels(self.result);
         let samples = match (picture.into_samples(), model) {
-            (Samples::Eight(samples), Model::Cmyk(grid)) => Samples::Eight(printed(&samples, grid, run)?),
-            (Samples::Sixteen(samples), Model::Cmyk(grid)) => Samples::Sixteen(printed(&samples, grid, run)?),
+            (Samples::Eight(samples), Model::Cmyk(grid)) => {
+                Samples::Eight(printed(&samples, |inks| grid.at(inks.map(u8::wide)).map(u8::of_wide), run)?)
+            }
+            (Samples::Sixteen(samples), Model::Cmyk(grid)) => {
+                Samples::Sixteen(printed(&samples, |inks| grid.at(inks), run)?)
+            }
+            (Samples::Eight(samples), Model::Inks) => Samples::Eight(printed(&samples, filtered, run)?),
+            (Samples::Sixteen(samples), Model::Inks) => Samples::Sixteen(printed(&samples, filtered, run)?),
             (Samples::Eight(mut samples), _) => {
                 convert(&mut samples, self.result, model, run)?;
                 Samples::Eight(samples)
@@ -164,16 +169,23 @@ fn convert<T: Sample>(samples: &mut [T], channels: Channels, model: &Model, run:
     Ok(())
 }
 
-fn printed<T: Sample>(samples: &[T], grid: &grid::Grid<4>, run: Run<'_>) -> Result<Vec<T>> {
+fn printed<T: Sample>(samples: &[T], colour: impl Fn([T; 4]) -> [T; 3], run: Run<'_>) -> Result<Vec<T>> {
     let (pixels, _) = samples.as_chunks::<4>();
     let mut out = Vec::with_capacity(pixels.len() * 3);
     for strip in pixels.chunks(STRIP_PIXELS) {
         run.check()?;
         for pixel in strip {
-            out.extend_from_slice(&grid.at(pixel.map(T::wide)).map(T::of_wide));
+            out.extend_from_slice(&colour(*pixel));
         }
     }
     Ok(out)
+}
+
+/// What three inks and black leave of the light.
+fn filtered<T: Sample>([cyan, magenta, yellow, black]: [T; 4]) -> [T; 3] {
+    let left = |ink: T| u32::from(T::MOST) - ink.index() as u32;
+    [cyan, magenta, yellow]
+        .map(|ink| T::of_level((left(ink) * left(black) + u32::from(T::MOST) / 2) / u32::from(T::MOST)))
 }
 
 /// Curves as tables of linear light, and the columns of the matrix, scaled to 65535.
@@ -218,6 +230,8 @@ trait Sample: Copy + 'static {
     /// As 16 bits.
     fn wide(self) -> u16;
     fn of_wide(wide: u16) -> Self;
+    /// From 0 to [`Self::MOST`].
+    fn of_level(level: u32) -> Self;
     /// From 0 to 1.
     fn of_unit(value: f64) -> Self;
     /// The sRGB code of linear light, 0 to 65535 and beyond.
@@ -234,6 +248,9 @@ impl Sample for u8 {
     }
     fn of_wide(wide: u16) -> Self {
         ((u32::from(wide) * 255 + 32_767) / 65_535) as u8
+    }
+    fn of_level(level: u32) -> Self {
+        level as u8
     }
     fn of_unit(value: f64) -> Self {
         (value * 255.0 + 0.5) as u8
@@ -253,6 +270,9 @@ impl Sample for u16 {
     }
     fn of_wide(wide: u16) -> Self {
         wide
+    }
+    fn of_level(level: u32) -> Self {
+        level as u16
     }
     fn of_unit(value: f64) -> Self {
         (value * 65_535.0 + 0.5) as u16

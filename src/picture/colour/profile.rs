@@ -9,7 +9,6 @@ use super::{
     curve::Curve,
     grid::Grid,
     lut::Lut,
-    press::Press,
     space::{D50, compensated, linear_of_xyz, srgb_of_xyz, xyz_of_lab},
 };
 use crate::picture::transfer;
@@ -34,6 +33,9 @@ pub(super) enum Model {
     Rgb(Grid<3>),
     /// CMYK sampled on a grid.
     Cmyk(Grid<4>),
+    /// CMYK that nothing is known about: each ink takes its share of the light, as browsers show it, so that a picture
+    /// looks on its page as it did.
+    Inks,
 }
 
 impl Model {
@@ -71,19 +73,13 @@ impl Model {
         }
     }
 
-    /// CMYK that nothing is known about.
-    pub(super) fn of_print() -> Self {
-        let press = Press::coated();
-        Self::Cmyk(Grid::new(CMYK_NODES, |inks| press.srgb(inks)))
-    }
-
     /// Whether every colour comes out within one step of 8 bits of what went in.
     pub(super) fn is_srgb(&self) -> bool {
         const STEPS: i32 = 8;
         let near = |a: f64, b: f64| (a - b).abs() <= 1.0 / 255.0;
         let axis = || (0..=STEPS).map(|step| f64::from(step) / f64::from(STEPS));
         match self {
-            Self::Cmyk(_) => false,
+            Self::Cmyk(_) | Self::Inks => false,
             Self::Gray { .. } => (0..=255).map(|code| f64::from(code) / 255.0).all(|v| near(self.srgb([v; 3])[1], v)),
             Self::Shaper { .. } | Self::Rgb(_) => axis().all(|r| {
                 axis().all(|g| axis().all(|b| self.srgb([r, g, b]).iter().zip([r, g, b]).all(|(&a, b)| near(a, b))))
@@ -106,7 +102,7 @@ impl Model {
             Self::Rgb(grid) => {
                 grid.at(device.map(|value| (value * 65_535.0 + 0.5) as u16)).map(|value| f64::from(value) / 65_535.0)
             }
-            Self::Cmyk(_) => device,
+            Self::Cmyk(_) | Self::Inks => device,
         }
     }
 }

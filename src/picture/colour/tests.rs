@@ -129,11 +129,17 @@ fn no_single_damaged_byte_of_a_profile_does_worse_than_other_colours() {
 
 #[test]
 fn cmyk_becomes_rgb_without_a_profile_and_with_one_that_does_not_fit() {
-    let ink = Picture::new(2, 1, Channels::Cmyk, Samples::Eight(vec![0, 0, 0, 0, 255, 255, 255, 255])).unwrap();
+    let inks = [[0; 4], [255; 4], [255, 0, 0, 0], [0, 128, 255, 51]].concat();
+    let ink = Picture::new(4, 1, Channels::Cmyk, Samples::Eight(inks.clone())).unwrap();
+    let wide = inks.iter().map(|&ink| u16::from(ink) * 257).collect();
+    let wide = Picture::new(4, 1, Channels::Cmyk, Samples::Sixteen(wide)).unwrap();
     for (profile, outcome) in [(None, Converted::Converted), (Some(&b"?"[..]), Converted::Ignored)] {
         let (out, found) = converted(ink.clone(), profile);
         assert_eq!((out.channels(), found), (Channels::Rgb, outcome));
-        assert_eq!(out.eight().unwrap(), [255, 255, 255, 0, 0, 0]);
+        // As Chromium shows them.
+        let shown = [[255; 3], [0; 3], [0, 255, 255], [204, 102, 0]].concat();
+        assert_eq!(out.eight().unwrap(), shown);
+        assert_eq!(converted(wide.clone(), profile).0.into_eight().eight().unwrap(), shown);
         assert_eq!(ToSrgb::new(profile, Channels::Cmyk).layout(ink.layout()), out.layout());
     }
 }
