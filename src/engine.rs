@@ -17,7 +17,7 @@ use crate::{
     limits::Limits,
     operation::{Models, Operation, Processed},
     optimize::{Goal, Mark, Moving, Optimised, Task, optimise, optimise_moving, worth_having_exactly},
-    picture::{Channels, Converted, Frames, Metadata, Picture, srgb_profile},
+    picture::{Channels, ColourChunks, Converted, Frames, Metadata, Picture, srgb_profile},
     plan::{self, Means, Plan, of_formats, plan},
     request::{Output, OutputFormat, Request},
 };
@@ -196,6 +196,8 @@ const KEPT_BYTES: usize = 64 << 20;
 const LEFT_OUT: &str = "too large for networks to remove the noise of light or faces: simpler means did";
 /// What to say of a profile that is not kept and not converted from.
 const IGNORED: &str = "the embedded profile does not fit the picture and was ignored";
+/// What to say of pictures of high dynamic range.
+const NARROWED: &str = "the high dynamic range was brought into that of sRGB";
 /// The longer side, in pixels, of an SVG that is looked at to be cropped.
 #[cfg(feature = "svg")]
 const LOOK: u64 = 640;
@@ -260,7 +262,7 @@ impl Work<'_> {
         }
         self.run.control.stage(Stage::Decode, 0.15);
         let mut frames = self.processed(metadata)?;
-        let converted = if metadata.icc.is_none() && (metadata.cicp.is_some() || self.info.icc) {
+        let converted = if metadata.icc.is_none() && (metadata.colours.is_some() || self.info.icc) {
             // What tells the colours cannot be read, or not be converted.
             Converted::Ignored
         } else {
@@ -282,8 +284,12 @@ impl Work<'_> {
         };
         let kept = metadata.kept(self.plan.keep, false);
         done.bytes = self.marked(self.plan.format, &done.bytes, kept, (self.plan.goal, self.of_all))?;
-        if converted == Converted::Ignored {
-            done.warnings.insert(0, IGNORED.to_owned());
+        match (converted, metadata.colours) {
+            (Converted::Ignored, _) => done.warnings.insert(0, IGNORED.to_owned()),
+            (Converted::Converted, Some(ColourChunks::Coded([_, 16 | 18, ..]))) => {
+                done.warnings.insert(0, NARROWED.to_owned());
+            }
+            _ => {}
         }
         done.warnings.extend(self.without_faces());
         done.warnings.extend(self.plan.left_out.then(|| LEFT_OUT.to_owned()));

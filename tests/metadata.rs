@@ -207,15 +207,17 @@ fn is_ignored(source: &[u8]) -> bool {
 }
 
 #[test]
-fn colours_of_high_dynamic_range_stay_named_without_loss_and_are_said_to_be_ignored_otherwise() {
-    for codes in [&[9u8, 16, 0, 1], &[9, 18, 0, 1], &[1, 13, 0, 0]] {
+fn coded_colours_stay_named_without_loss_and_are_said_to_be_ignored_otherwise_if_no_profile_tells_them() {
+    for (codes, told) in
+        [(&[9u8, 16, 0, 1], true), (&[9, 18, 0, 1], true), (&[1, 13, 0, 0], false), (&[2, 13, 0, 1], false)]
+    {
         let source = png_with(&[(b"cICP", codes)]);
         let named = [b"cICP", &codes[..]].concat();
         for kinds in ["", r#""all""#] {
             let lossless = process(&source, &asking("lossless", kinds)).bytes;
             assert!(lossless.windows(8).any(|window| window == named), "{codes:?}");
         }
-        assert!(is_ignored(&source), "{codes:?}");
+        assert_eq!(is_ignored(&source), !told, "{codes:?}");
     }
     assert!(!is_ignored(&png_with(&[(b"cICP", &[12, 13, 0, 1])])));
 }
@@ -280,6 +282,32 @@ fn colours_told_by_a_gamma_alone_take_no_more_room_without_loss() {
         assert!(result.windows(8).any(|window| window == told), "{gamma}");
         assert!(!result.windows(4).any(|window| window == b"some"));
         assert_eq!(process(&result, &asking("lossless", "")).bytes, result, "{gamma}");
+    }
+}
+
+#[test]
+fn colours_told_without_a_profile_stay_in_their_chunks_without_loss() {
+    let p3 = [31_270u32, 32_900, 68_000, 32_000, 26_500, 69_000, 15_000, 6_000].map(u32::to_be_bytes).concat();
+    let measured: [(&[u8; 4], &[u8]); 2] = [(b"gAMA", &45_455u32.to_be_bytes()), (b"cHRM", &p3)];
+    let television: [(&[u8; 4], &[u8]); 1] = [(b"cICP", &[1, 1, 0, 1])];
+    let high_range: [(&[u8; 4], &[u8]); 1] = [(b"cICP", &[9, 16, 0, 1])];
+    for said in [&measured[..], &television, &high_range] {
+        let result = process(&png_with(said), &asking("lossless", "")).bytes;
+        let holds = |bytes: &[u8]| result.windows(bytes.len()).any(|window| window == bytes);
+        assert!(said.iter().all(|(kind, data)| holds(&[kind.as_slice(), data].concat())), "{said:?}");
+        assert!(!holds(b"iCCP"), "{said:?}");
+        assert_eq!(process(&result, &asking("lossless", "")).bytes, result, "{said:?}");
+    }
+}
+
+#[test]
+fn high_dynamic_range_is_brought_into_that_of_srgb_and_said_to_be() {
+    for transfer in [16, 18] {
+        let source = png_with(&[(b"cICP", &[9, transfer, 0, 1])]);
+        let outcome = process(&source, &asking("medium", ""));
+        assert_eq!(warnings(&outcome), ["the high dynamic range was brought into that of sRGB"]);
+        assert!(!outcome.bytes.windows(4).any(|window| window == b"cICP" || window == b"iCCP"));
+        assert!(warnings(&process(&source, &asking("lossless", ""))).is_empty());
     }
 }
 

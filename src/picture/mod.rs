@@ -21,5 +21,5 @@ pub(crate) use metadata::photoshop;
 pub(crate) use metadata::upright;
 #[cfg(any(feature = "png", feature = "webp"))]
 pub(crate) use metadata::with_tiff_header;
-pub use metadata::{Keep, Metadata, orientation_alone, orientation_of_exif};
+pub use metadata::{ColourChunks, Keep, Metadata, orientation_alone, orientation_of_exif};
 pub use pixels::{Picture, Samples};

@@ -105,7 +105,7 @@ mod tests {
     fn full() -> Metadata {
         Metadata {
             icc: Some((0..150_000u32).map(|n| (n / 7) as u8).collect()),
-            cicp: None,
+            colours: None,
             exif: Some(b"II*\0\x08\0\0\0\0\0\0\0\0\0".to_vec()),
             xmp: Some(b"<x:xmpmeta/>".to_vec()),
             iptc: Some(b"\x1C\x02\x74\0\x03me!".to_vec()),

@@ -1,21 +1,22 @@
 //! What the colour chunks say about the meaning of the samples.
 //!
 //! In falling precedence, as in section 4.3 of the specification's third edition: `cICP`, `iCCP`, `sRGB`, then `gAMA`
-//! with `cHRM`. What is sRGB, or so close to it that nobody would see it, counts as nothing said.
+//! with `cHRM`, which says nothing alone, as in browsers. What is sRGB, or so close to it that nobody would see it, counts
+//! as nothing said.
 
 use moxcms::{
     Chromaticity, CicpColorPrimaries, CicpProfile, ColorPrimaries, ColorProfile, MatrixCoefficients, ToneReprCurve,
     TransferCharacteristics, XyY,
 };
 
-use super::{chunks::Chunk, parts::Parts};
-use crate::picture::icc_of;
+use super::{chunks::Chunk, high_range, parts::Parts};
+use crate::picture::{ColourChunks, icc_of};
 
 /// White point, red, green and blue of sRGB in 1/100,000 of x and y, as in `cHRM`.
 const SRGB_CHROMATICITIES: [u32; 8] = [31_270, 32_900, 64_000, 33_000, 30_000, 60_000, 15_000, 6_000];
 
-/// The curve of sRGB, ICC parametric type 3.
-const SRGB_CURVE: [f32; 5] = [2.4, 1.0 / 1.055, 0.055 / 1.055, 1.0 / 12.92, 0.04045];
+/// Entries of a curve that no formula of profiles describes.
+const SAMPLES: u16 = 1024;
 
 /// What the samples mean.
 #[derive(Debug, PartialEq)]
@@ -26,25 +27,40 @@ pub(super) enum Colours<'a> {
     Embedded(&'a [u8]),
     /// Standard colours that are not sRGB: primaries and transfer as numbered in ITU-T H.273.
     Coded(u8, u8),
-    /// The exponent that decodes a sample (`None`: the curve of sRGB) and the `cHRM` values.
-    Measured(Option<f32>, [u32; 8]),
+    /// Values of `gAMA` and `cHRM`.
+    Measured(u32, Option<[u32; 8]>),
+    /// Numbered colours that no profile tells, as of narrow range.
+    Untold([u8; 4]),
 }
 
-/// Reads the colour chunks; damaged ones are passed over.
+impl Colours<'_> {
+    pub(super) fn of(said: ColourChunks) -> Self {
+        match said {
+            ColourChunks::Coded(codes) => coded(codes),
+            ColourChunks::Measured(gamma, chromaticities) => Self::Measured(gamma, chromaticities),
+        }
+    }
+}
+
+/// Reads the colour chunks; damaged ones are passed over. Where numbers are of high dynamic range, or tell nothing here, an
+/// embedded profile holds: it is there for readers like this one.
 pub(super) fn colours<'a>(parts: &Parts<'a>) -> Colours<'a> {
-    if let Some(colours) = find(parts, b"cICP").and_then(coded) {
-        return colours;
-    }
-    match find(parts, b"iCCP").and_then(embedded) {
-        Some(profile) => Colours::Embedded(profile),
-        None => measured(parts),
+    let coded = codes(parts).map(coded);
+    match (coded, find(parts, b"iCCP").and_then(embedded)) {
+        (Some(Colours::Untold(_) | Colours::Coded(_, 16 | 18)) | None, Some(profile)) => Colours::Embedded(profile),
+        (Some(coded), _) => coded,
+        (None, None) => measured(parts),
     }
 }
 
-/// Code points of a `cICP` chunk that no profile tells: of high dynamic range, or of narrow range.
-pub(super) fn untold(parts: &Parts<'_>) -> Option<[u8; 4]> {
-    let chunk = find(parts, b"cICP").filter(|chunk| coded(chunk).is_none())?;
-    chunk.data().try_into().ok().filter(|codes: &[u8; 4]| codes[2] == 0 && codes[3] < 2)
+/// What they say, but for a profile.
+pub(super) fn said(parts: &Parts<'_>) -> Option<ColourChunks> {
+    match (codes(parts), colours(parts)) {
+        (_, Colours::Srgb) | (None, Colours::Embedded(_)) => None,
+        (Some(codes), _) => Some(ColourChunks::Coded(codes)),
+        (None, Colours::Measured(gamma, chromaticities)) => Some(ColourChunks::Measured(gamma, chromaticities)),
+        (None, Colours::Coded(..) | Colours::Untold(_)) => None,
+    }
 }
 
 fn find<'p, 'a>(parts: &'p Parts<'a>, kind: &[u8; 4]) -> Option<&'p Chunk<'a>> {
@@ -56,27 +72,24 @@ pub(super) fn measured(parts: &Parts<'_>) -> Colours<'static> {
     if find(parts, b"sRGB").is_some() {
         return Colours::Srgb;
     }
-    let exponent = find(parts, b"gAMA").and_then(exponent);
-    let chromaticities = find(parts, b"cHRM").and_then(chromaticities).unwrap_or(SRGB_CHROMATICITIES);
-    if exponent.is_none() && chromaticities == SRGB_CHROMATICITIES {
-        Colours::Srgb
-    } else {
-        Colours::Measured(exponent, chromaticities)
-    }
+    let Some(gamma) = find(parts, b"gAMA").and_then(gamma) else { return Colours::Srgb };
+    let chromaticities = find(parts, b"cHRM").and_then(chromaticities);
+    if chromaticities.is_none() && is_srgb(gamma) { Colours::Srgb } else { Colours::Measured(gamma, chromaticities) }
 }
 
-/// The chunks that say it.
-pub(super) fn measures<'p, 'a>(parts: &'p Parts<'a>) -> impl Iterator<Item = &'p Chunk<'a>> {
-    [b"gAMA", b"cHRM"].into_iter().filter_map(|kind| find(parts, kind))
+/// The bytes of a `cICP` chunk that says how RGB is to be read.
+fn codes(parts: &Parts<'_>) -> Option<[u8; 4]> {
+    let codes: [u8; 4] = find(parts, b"cICP")?.data().try_into().ok()?;
+    (codes[2] == 0 && codes[3] < 2).then_some(codes)
 }
 
-/// The codes of a `cICP` chunk; `None` for those that say nothing to a still image of standard dynamic range.
-fn coded(chunk: &Chunk<'_>) -> Option<Colours<'static>> {
-    let &[primaries, transfer, 0, 1] = chunk.data() else { return None };
-    match (primaries, transfer) {
-        (1, 13) => Some(Colours::Srgb),
-        (1 | 4..=9 | 11 | 12 | 22, 1 | 4..=6 | 8 | 13..=15) => Some(Colours::Coded(primaries, transfer)),
-        _ => None,
+fn coded(codes: [u8; 4]) -> Colours<'static> {
+    match codes {
+        [1, 13, 0, 1] => Colours::Srgb,
+        [primaries @ (1 | 4..=9 | 11 | 12 | 22), transfer @ (1 | 4..=6 | 8 | 13..=16 | 18), 0, 1] => {
+            Colours::Coded(primaries, transfer)
+        }
+        _ => Colours::Untold(codes),
     }
 }
 
@@ -86,12 +99,15 @@ fn embedded<'a>(chunk: &Chunk<'a>) -> Option<&'a [u8]> {
     chunk.data()[name + 1..].strip_prefix(&[0])
 }
 
-/// The decoding exponent of a `gAMA` chunk where it differs from that of sRGB by more than 5 %. What no encoder would
-/// write says nothing.
-fn exponent(chunk: &Chunk<'_>) -> Option<f32> {
+/// The value of a `gAMA` chunk; what no encoder would write says nothing.
+fn gamma(chunk: &Chunk<'_>) -> Option<u32> {
     let gamma = u32::from_be_bytes(chunk.data().try_into().ok()?);
-    let is_srgb = (43_182..=47_728).contains(&gamma);
-    ((10_000..=1_000_000).contains(&gamma) && !is_srgb).then(|| 100_000.0 / gamma as f32)
+    (10_000..=1_000_000).contains(&gamma).then_some(gamma)
+}
+
+/// Whether the exponent differs by no more than 5 % from the one that stands for the curve of sRGB.
+fn is_srgb(gamma: u32) -> bool {
+    (43_182..=47_728).contains(&gamma)
 }
 
 /// The values of a `cHRM` chunk where any differs from sRGB by more than 0.005. What spans no triangle says nothing.
@@ -109,10 +125,11 @@ fn chromaticities(chunk: &Chunk<'_>) -> Option<[u32; 8]> {
 /// An ICC profile for colours that no profile comes with; `gray` asks for one with a curve alone.
 pub(super) fn synthesised(colours: &Colours<'_>, gray: bool) -> Option<Vec<u8>> {
     let (curve, white, primaries) = match *colours {
-        Colours::Srgb | Colours::Embedded(_) => return None,
+        Colours::Srgb | Colours::Embedded(_) | Colours::Untold(_) => return None,
         Colours::Coded(primaries, transfer) => return coded_profile(primaries, transfer, gray),
-        Colours::Measured(exponent, values) => {
-            let curve = ToneReprCurve::Parametric(exponent.map_or(SRGB_CURVE.to_vec(), |exponent| vec![exponent]));
+        Colours::Measured(gamma, values) => {
+            let curve = ToneReprCurve::Parametric(vec![100_000.0 / gamma as f32]);
+            let values = values.unwrap_or(SRGB_CHROMATICITIES);
             let xy = |i: usize| (f64::from(values[i]) / 100_000.0, f64::from(values[i + 1]) / 100_000.0);
             let point = |i: usize| Chromaticity { x: xy(i).0 as f32, y: xy(i).1 as f32 };
             let white = XyY { x: xy(0).0, y: xy(0).1, yb: 1.0 };
@@ -120,8 +137,7 @@ pub(super) fn synthesised(colours: &Colours<'_>, gray: bool) -> Option<Vec<u8>> 
         }
     };
     if gray {
-        // A gray picture has no primaries; with the curve of sRGB nothing is left to say.
-        return (curve != ToneReprCurve::Parametric(SRGB_CURVE.to_vec())).then(|| gray_profile(curve)).flatten();
+        return gray_profile(curve);
     }
     let mut profile = ColorProfile::new_srgb();
     profile.update_rgb_colorimetry(white, primaries);
@@ -136,11 +152,22 @@ fn coded_profile(primaries: u8, transfer: u8, gray: bool) -> Option<Vec<u8>> {
         full_range: true,
     };
     let profile = ColorProfile::new_from_cicp(cicp);
-    let curve = profile.red_trc.clone()?;
+    let curve = match transfer {
+        // What screens do with the signal of television (ITU-R BT.1886), as browsers show it.
+        1 | 6 | 14 | 15 => ToneReprCurve::Parametric(vec![2.4]),
+        16 => sampled(high_range::of_pq),
+        18 => sampled(high_range::of_hlg),
+        _ => profile.red_trc.clone()?,
+    };
     if gray {
         return (transfer != 13).then(|| gray_profile(curve)).flatten();
     }
     encode(profile, curve)
+}
+
+fn sampled(curve: fn(f64) -> f64) -> ToneReprCurve {
+    let light = |step: u16| curve(f64::from(step) / f64::from(SAMPLES - 1));
+    ToneReprCurve::Lut((0..SAMPLES).map(|step| (light(step) * 65_535.0 + 0.5) as u16).collect())
 }
 
 fn gray_profile(curve: ToneReprCurve) -> Option<Vec<u8>> {
@@ -188,12 +215,13 @@ mod tests {
     }
 
     #[test]
-    fn impossible_and_hdr_values_say_nothing() {
+    fn impossible_values_and_primaries_without_a_gamma_say_nothing() {
         assert_eq!(read(&[(b"gAMA", &[0; 4])]), None);
         assert_eq!(read(&[(b"gAMA", &[0; 3])]), None);
-        assert_eq!(read(&[(b"cHRM", &[0; 32])]), None);
-        assert_eq!(read(&[(b"cHRM", &bytes([33_333; 8]))]), None);
-        assert_eq!(read(&[(b"cICP", &[9, 16, 0, 1])]), None);
+        let gamma: (&[u8; 4], &[u8]) = (b"gAMA", &45_455u32.to_be_bytes());
+        assert_eq!(read(&[gamma, (b"cHRM", &[0; 32])]), None);
+        assert_eq!(read(&[gamma, (b"cHRM", &bytes([33_333; 8]))]), None);
+        assert_eq!(read(&[(b"cHRM", &bytes(P3))]), None);
         assert_eq!(read(&[(b"cICP", &[12, 13, 0, 0])]), None);
     }
 
@@ -209,8 +237,8 @@ mod tests {
 
     #[test]
     fn profiles_are_such_as_libpng_takes_and_tell_no_time() {
-        let gamma = Colours::Measured(Some(1.0), P3);
-        for (colours, gray) in [(&gamma, false), (&gamma, true), (&Colours::Coded(12, 13), false)] {
+        let gamma = Colours::Measured(100_000, Some(P3));
+        for (colours, gray) in [(&gamma, false), (&gamma, true), (&Colours::Coded(9, 16), false)] {
             let icc = synthesised(colours, gray).unwrap();
             let number = |at: usize| u32::from_be_bytes(*icc[at..].first_chunk().unwrap()) as usize;
             assert_eq!((number(0), icc.len() % 4), (icc.len(), 0));
@@ -231,10 +259,22 @@ mod tests {
 
     #[test]
     fn gray_pictures_get_a_profile_of_a_curve_alone() {
-        let icc = synthesised(&Colours::Measured(Some(1.0), SRGB_CHROMATICITIES), true).unwrap();
+        let icc = synthesised(&Colours::Measured(100_000, None), true).unwrap();
         let profile = ColorProfile::new_from_slice(&icc).unwrap();
         assert_eq!(profile.color_space, moxcms::DataColorSpace::Gray);
-        assert_eq!(synthesised(&Colours::Measured(None, P3), true), None);
+    }
+
+    #[test]
+    fn what_is_said_without_a_profile_is_told_as_it_stands() {
+        let said = |before: &[(&[u8; 4], &[u8])]| said(&Parts::of(&file_with(before, &[])).unwrap());
+        let (gamma, p3) = (45_455u32.to_be_bytes(), bytes(P3));
+        let measured: [(&[u8; 4], &[u8]); 2] = [(b"gAMA", &gamma), (b"cHRM", &p3)];
+        let profile: (&[u8; 4], &[u8]) = (b"iCCP", b"p\0\0not deflate");
+        assert_eq!(said(&measured), Some(ColourChunks::Measured(45_455, Some(P3))));
+        assert_eq!(said(&[(b"cICP", &[9, 16, 0, 1]), profile]), Some(ColourChunks::Coded([9, 16, 0, 1])));
+        assert_eq!(said(&[(b"cICP", &[9, 1, 0, 0]), profile]), Some(ColourChunks::Coded([9, 1, 0, 0])));
+        assert_eq!(said(&[(b"cICP", &[1, 13, 0, 1]), measured[0], measured[1]]), None);
+        assert_eq!((said(&[profile, measured[0]]), said(&measured[..1]), said(&[])), (None, None, None));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use libdeflater::{CompressionLvl, Compressor};
 
 use super::{
     chunks,
-    colour_chunks::{Colours, colours, measured, measures, synthesised, untold},
+    colour_chunks::{Colours, colours, measured, said, synthesised},
     inflate::Inflater,
     parts::Parts,
     probe::is_gray,
@@ -13,7 +13,7 @@ use super::{
 use crate::{
     control::Run,
     error::Result,
-    picture::{Metadata, orientation_alone, photoshop, upright, with_tiff_header},
+    picture::{ColourChunks, Metadata, orientation_alone, photoshop, upright, with_tiff_header},
 };
 
 const XMP: &[u8] = b"XML:com.adobe.xmp";
@@ -28,7 +28,7 @@ pub(super) fn metadata(bytes: &[u8], run: Run<'_>) -> Result<Metadata> {
         Colours::Embedded(zlib) => inflater.inflate(zlib).or_else(|| told(&measured(&parts))),
         colours => told(&colours),
     };
-    let mut metadata = Metadata { icc, cicp: untold(&parts), ..Metadata::default() };
+    let mut metadata = Metadata { icc, colours: said(&parts), ..Metadata::default() };
     let block = parts.beside.iter().find(|chunk| &chunk.kind() == b"eXIf" && chunk.intact());
     metadata.exif = block
         .and_then(|chunk| with_tiff_header(chunk.data()))
@@ -83,16 +83,14 @@ pub(super) fn with_metadata(bytes: &[u8], metadata: &Metadata, run: Run<'_>) -> 
     parts.check_data(run)?;
     let animated = parts.frames()?.is_some();
     let (mut early, mut late) = (Vec::new(), Vec::new());
-    if let Some(cicp) = &metadata.cicp {
-        chunks::write(&mut early, b"cICP", &[cicp]);
-    }
-    match (&metadata.icc, measured(&parts)) {
-        // Said in fewer bytes than a profile takes.
-        (Some(icc), said) if colours(&parts) == said && synthesised(&said, is_gray(&parts)).as_ref() == Some(icc) => {
-            measures(&parts).for_each(|chunk| chunks::write(&mut early, &chunk.kind(), &[chunk.data()]));
-        }
-        (Some(icc), _) => chunks::write(&mut early, b"iCCP", &[b"icc\0\0", &deflated(icc)]),
-        (None, _) => {}
+    let said = metadata.colours.map(|said| {
+        write_colours(&mut early, said);
+        Colours::of(said)
+    });
+    // Chunks tell it in fewer bytes than the profile that was made of them.
+    let told = said.and_then(|said| synthesised(&said, is_gray(&parts)));
+    if let Some(icc) = metadata.icc.as_ref().filter(|&icc| told.as_ref() != Some(icc)) {
+        chunks::write(&mut early, b"iCCP", &[b"icc\0\0", &deflated(icc)]);
     }
     if let Some(exif) = &metadata.exif {
         chunks::write(&mut early, b"eXIf", &[exif]);
@@ -111,6 +109,18 @@ pub(super) fn with_metadata(bytes: &[u8], metadata: &Metadata, run: Run<'_>) -> 
         write_text(&mut late, b"Comment", comment.as_bytes());
     }
     Ok(parts.file(animated, &early, &late))
+}
+
+fn write_colours(out: &mut Vec<u8>, said: ColourChunks) {
+    match said {
+        ColourChunks::Coded(codes) => chunks::write(out, b"cICP", &[&codes]),
+        ColourChunks::Measured(gamma, chromaticities) => {
+            chunks::write(out, b"gAMA", &[&gamma.to_be_bytes()]);
+            if let Some(values) = chromaticities {
+                chunks::write(out, b"cHRM", &values.map(u32::to_be_bytes).each_ref().map(<[u8; 4]>::as_slice));
+            }
+        }
+    }
 }
 
 /// ASCII as `tEXt`, the shortest frame; anything else, and XMP by its convention, as `iTXt`. Long texts are compressed
@@ -160,7 +170,7 @@ mod tests {
     fn full() -> Metadata {
         Metadata {
             icc: Some((0..=255).collect()),
-            cicp: Some([9, 16, 0, 1]),
+            colours: Some(ColourChunks::Coded([9, 16, 0, 1])),
             exif: Some(block(true, 6)),
             xmp: Some("<x:xmpmeta>ü</x:xmpmeta>".repeat(40).into_bytes()),
             iptc: Some(b"\x1C\x02\x74\0\x03abc".to_vec()),

@@ -14,6 +14,7 @@ mod fixtures;
 mod forms;
 mod header;
 mod heuristics;
+mod high_range;
 mod indexed;
 mod inflate;
 mod palette_order;

@@ -17,13 +17,22 @@ pub(crate) use exif::upright;
 pub(crate) use exif::with_tiff_header;
 pub use exif::{orientation_alone, orientation_of_exif};
 
+/// How a PNG tells its colours without a profile, where they are not those of sRGB.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColourChunks {
+    /// `cICP`: primaries, transfer function, matrix and range, numbered as in ITU-T H.273.
+    Coded([u8; 4]),
+    /// `gAMA` and `cHRM`, each in 1/100,000: the exponent that encodes a sample; x and y of white, red, green and blue.
+    Measured(u32, Option<[u32; 8]>),
+}
+
 /// Metadata blocks as raw payloads, without the container's framing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Metadata {
     /// ICC profile.
     pub icc: Option<Vec<u8>>,
-    /// Colours numbered as in ITU-T H.273 that no profile tells, such as those of HDR: the four bytes of a PNG's `cICP`.
-    pub cicp: Option<[u8; 4]>,
+    /// What a PNG says without a profile; `icc` then tells the same as far as a profile can.
+    pub colours: Option<ColourChunks>,
     /// EXIF, beginning with the TIFF header (`II*\0` or `MM\0*`).
     pub exif: Option<Vec<u8>>,
     /// XMP packet.
@@ -87,7 +96,7 @@ impl Metadata {
         }
     }
 
-    /// What survives of this under `keep`. Where pixels are `untouched` the profile, `cicp` and the orientation tag stay,
+    /// What survives of this under `keep`. Where pixels are `untouched` the profile, `colours` and the orientation tag stay,
     /// since the pixels still need them; otherwise all are dropped (whoever converted the pixels embeds a new profile).
     ///
     /// Notices, dates and position end up in one new EXIF block of at most 64 KiB; a notice that EXIF lacks is taken
@@ -96,16 +105,16 @@ impl Metadata {
     /// nothing.
     #[must_use]
     pub fn kept(&self, keep: Keep, untouched: bool) -> Self {
-        let (icc, cicp) = (self.icc.clone().filter(|_| untouched), self.cicp.filter(|_| untouched));
+        let (icc, colours) = (self.icc.clone().filter(|_| untouched), self.colours.filter(|_| untouched));
         if keep.all {
             let exif = self.exif.as_deref().and_then(|exif| exif::whole(exif, !untouched));
             let xmp = self.xmp.as_deref().map(|xmp| if untouched { xmp.to_vec() } else { xmp::upright(xmp) });
-            return Self { icc, cicp, exif, xmp, ..self.clone() };
+            return Self { icc, colours, exif, xmp, ..self.clone() };
         }
         let source = self.exif.as_deref().and_then(|exif| Tiff::parse(exif::without_prefix(exif)));
         let notices = if keep.copyright { notices::of(self, source) } else { Vec::new() };
         let exif = exif::selected(source, notices, keep, untouched);
-        Self { icc, cicp, exif, ..Self::default() }
+        Self { icc, colours, exif, ..Self::default() }
     }
 }
 

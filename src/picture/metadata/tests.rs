@@ -50,7 +50,7 @@ fn block(fields: &[Field], thumbnail: Option<&[u8]>, little_endian: bool) -> Vec
 fn camera(little_endian: bool) -> Metadata {
     Metadata {
         icc: Some(vec![1, 2, 3]),
-        cicp: Some([9, 16, 0, 1]),
+        colours: Some(ColourChunks::Coded([9, 16, 0, 1])),
         exif: Some(block(&camera_fields(), Some(THUMBNAIL), little_endian)),
         xmp: Some(b"<x tiff:Orientation='6'/>".to_vec()),
         iptc: Some(vec![0x1C, 2, 5, 0, 1, b'T']),
@@ -167,7 +167,7 @@ fn a_gps_directory_with_nothing_but_its_version_is_no_position() {
 fn orientation_and_profile_stay_with_untouched_pixels_and_go_with_others() {
     let stays = camera(true).kept(Keep::NONE, true);
     assert_eq!((stays.orientation(), tags(&stays)), (Orientation::Rotate90, vec![Tag::Orientation]));
-    assert_eq!((&stays.icc, stays.cicp), (&camera(true).icc, camera(true).cicp));
+    assert_eq!((&stays.icc, stays.colours), (&camera(true).icc, camera(true).colours));
     assert_eq!(camera(true).kept(Keep::NONE, false), Metadata::default());
     assert_eq!(camera(true).kept(Keep { profile: true, ..Keep::NONE }, false), Metadata::default());
 }
@@ -194,7 +194,10 @@ fn everything_keeps_all_but_the_thumbnail_and_resets_the_orientation_of_touched_
         assert_eq!(primary(&read(&kept)), primary(&read(&camera)));
         assert_eq!(read(&kept).fields().filter(|field| field.ifd_num != In::PRIMARY).count(), 0);
         assert_eq!(kept.xmp.as_deref(), Some(&b"<x tiff:Orientation='1'/>"[..]));
-        assert_eq!(kept, Metadata { icc: None, cicp: None, exif: kept.exif.clone(), xmp: kept.xmp.clone(), ..camera });
+        assert_eq!(
+            kept,
+            Metadata { icc: None, colours: None, exif: kept.exif.clone(), xmp: kept.xmp.clone(), ..camera }
+        );
     }
 }
 
