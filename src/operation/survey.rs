@@ -13,6 +13,10 @@ const PIXELS: f64 = 12_288.0;
 const GOLDEN: usize = 39;
 /// Alpha of a pixel that is wholly there, but for what rounding took.
 const WHOLE: f32 = 0.95;
+/// Part of a side that is its rim; luma from which, and codes between the channels up to which, a backdrop is light.
+const RIM: u32 = 24;
+const LIGHT: f32 = 0.65;
+const NEUTRAL: f32 = 0.2;
 /// Luminance of linear sRGB (IEC 61966-2-1), and what weighs its codes.
 pub(super) const LUMA: [f32; 3] = [0.2126, 0.7152, 0.0722];
 
@@ -24,6 +28,8 @@ pub(super) struct Survey {
     pub hidden: usize,
     /// Those of `codes` that are not wholly there.
     pub translucent: usize,
+    /// Share of the rim all around that is light and hardly coloured, or hidden.
+    pub backdrop: f64,
 }
 
 impl Survey {
@@ -32,6 +38,8 @@ impl Survey {
         let step = (layout.pixels() as f64 / PIXELS).sqrt().ceil().max(1.0) as usize;
         let count = layout.channels.count();
         let (mut codes, mut hidden, mut translucent) = (Vec::new(), 0, 0);
+        let (mut rim, mut light) = (0usize, 0usize);
+        let outer = |at: usize, side: u32| at.min(side as usize - 1 - at) < side.div_ceil(RIM) as usize;
         let first = (step / 2).min(layout.height as usize - 1);
         for y in (first..layout.height as usize).step_by(step) {
             run.check()?;
@@ -43,15 +51,21 @@ impl Survey {
                     Samples::Sixteen(samples) => f32::from(samples[at + c]) / 65_535.0,
                 };
                 let alpha = if layout.channels.has_alpha() { code(count - 1) } else { 1.0 };
+                let rgb = if layout.channels.is_gray() { [code(0); 3] } else { [code(0), code(1), code(2)] };
+                if outer(x, layout.width) || outer(y, layout.height) {
+                    let neutral = peak(rgb) - rgb.into_iter().fold(1.0, f32::min) <= NEUTRAL;
+                    rim += 1;
+                    light += usize::from(alpha < 0.5 || luma(rgb) >= LIGHT && neutral);
+                }
                 if alpha < 0.5 {
                     hidden += 1;
                     continue;
                 }
                 translucent += usize::from(alpha < WHOLE);
-                codes.push(if layout.channels.is_gray() { [code(0); 3] } else { [code(0), code(1), code(2)] });
+                codes.push(rgb);
             }
         }
-        Ok(Self { codes, hidden, translucent })
+        Ok(Self { codes, hidden, translucent, backdrop: light as f64 / rim.max(1) as f64 })
     }
 
     /// Every pixel changed.

@@ -53,21 +53,29 @@ impl Balance {
     };
 
     /// What `survey` calls for. Each step is judged on what the ones before it make of the picture. A white ground has no
-    /// cast, and what is drawn on it may be pale; another plain ground has the light that it is meant to have; what is filled
-    /// or lets its ground through is not too light, and what is filled uses as much of the scale as it is meant to.
+    /// cast, and what is drawn on it may be pale; another plain ground has the light that it is meant to have; what is filled,
+    /// lets its ground through or stands before a light backdrop is not too light, and what is filled uses as much of the scale
+    /// as it is meant to.
     pub(super) fn of(survey: &Survey) -> Self {
         if survey.codes.is_empty() {
             return Self::NONE;
         }
         let Ground { white: ground, plain, filled, .. } = Ground::of(survey);
         let sheer = ramp(survey.translucent as f64 / survey.codes.len() as f64, 0.1, 0.2);
+        let backdrop = ramp(survey.backdrop, 0.8, 0.95);
         let lit = 1.0 - ground.max(plain);
         let white = daylight(cast(survey) * lit).map(|gain| 1.0 / gain);
         let lightest = [0, 1, 2].map(|n| white[n] * survey.sorted(|codes| linear(codes[n])).at(LIGHTEST));
         let tinted = Self { white, lightest, ..Self::NONE };
         let stops = exposure(&tinted.seen(survey));
-        let gain =
-            exp2(-stops * if stops > 0.0 { lit * (1.0 - filled.max(sheer)) } else { (1.0 - plain) * survey.telling() });
+        let gain = exp2(
+            -stops
+                * if stops > 0.0 {
+                    lit * (1.0 - filled.max(sheer).max(backdrop))
+                } else {
+                    (1.0 - plain) * survey.telling()
+                },
+        );
         let clipped = tinted.clipped();
         let lights = survey.sorted(|codes| peak(tinted.untinted(codes, clipped).map(|light| light as f32)));
         let top = lights.at(LIGHTEST) * gain.max(1.0);

@@ -319,3 +319,26 @@ fn the_rim_of_a_cut_out_is_like_its_middle() {
         assert_eq!(row[0], row[(width / 2 - 1) * 4], "{tone:?}");
     }
 }
+
+#[test]
+fn what_stands_before_a_light_backdrop_is_not_darkened() {
+    let auto = Tone { auto: true, ..Tone::default() };
+    let bright = exposed(1.6);
+    let before = |backdrop: [f64; 3]| {
+        let (mut samples, mut n) = (bright.eight().unwrap().to_vec(), 0);
+        for y in 0..SIDE {
+            for x in 0..SIDE {
+                let inside = |at: usize| (SIDE / 16..SIDE - SIDE / 16).contains(&at);
+                if !inside(x) || !inside(y) {
+                    n += 1;
+                    let lit = backdrop.map(|code| (code + (x + y) as f64 / 8.0 + (n * 7919 % 19) as f64) as u8);
+                    samples[(y * SIDE + x) * 3..][..3].copy_from_slice(&lit);
+                }
+            }
+        }
+        let picture = Picture::new(SIDE as u32, SIDE as u32, Channels::Rgb, Samples::Eight(samples)).unwrap();
+        mean(&itself(auto, &picture)) - mean(&picture)
+    };
+    let (neutral, coloured) = (before([205.0; 3]), before([215.0, 205.0, 145.0]));
+    assert!(neutral > -5.0 && coloured < -20.0, "{neutral} {coloured}");
+}
