@@ -92,10 +92,10 @@ impl Description {
     }
 }
 
-/// The last path segment of `name`, or `image.<ext>` where there is none.
+/// The last path segment of `name`, or `image.<ext>` where there is none, or nothing but dots.
 pub(crate) fn input_name(name: Option<&str>, format: Format) -> String {
     name.and_then(|name| name.rsplit(['/', '\\']).next())
-        .filter(|name| !name.is_empty())
+        .filter(|name| !name.trim_matches('.').is_empty())
         .map_or_else(|| format!("image.{}", format.extension()), str::to_owned)
 }
 
@@ -142,6 +142,7 @@ mod tests {
     fn only_the_last_segment_of_a_path_is_a_name() {
         assert_eq!(input_name(Some("a/b\\c.png"), Format::Png), "c.png");
         assert_eq!(input_name(Some("a/"), Format::Png), "image.png");
+        assert_eq!(input_name(Some("a/.."), Format::Gif), "image.gif");
         assert_eq!(input_name(None, Format::Jpeg), "image.jpg");
     }
 }

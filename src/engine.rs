@@ -110,9 +110,9 @@ impl Engine {
     /// Refuses a valid request that this engine can do with no picture whatever, for hosts to say so before they take one in.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] that says what it cannot do.
+    /// [`Error::Unsupported`] that says what it cannot do, [`Error::Limit`] for a size that would be too large of any.
     pub fn supports(&self, request: &Request) -> Result<()> {
-        plan::supports(request, self.means())
+        plan::supports(request, self.means(), &self.limits)
     }
 
     /// Does what `request` asks with `input`. Destinations and notifications are the caller's: `url`, `headers`, `store`

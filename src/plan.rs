@@ -15,6 +15,7 @@ use crate::{
     control::Run,
     error::{Error, Result},
     format::Format,
+    limits::Limits,
     operation::{
         Anchor, Around, CAN_LOOK, Chain, Face, Fit, Flatten, Frame, Gravity, LookForFaces, Models, Operation, Orient,
         Resize,
@@ -298,9 +299,15 @@ fn refuse_what_is_not_there(request: &Request, format: Format, operations: &[Arc
     Ok(())
 }
 
-/// Refuses what cannot be done whatever the source is: formats that nothing writes, and networks that are not there.
-pub(crate) fn supports(request: &Request, means: Means<'_>) -> Result<()> {
+/// Refuses what cannot be done whatever the source is: formats that nothing writes, networks that are not there, and exact
+/// sizes that are too large.
+pub(crate) fn supports(request: &Request, means: Means<'_>, limits: &Limits) -> Result<()> {
     let Means { codecs, models, .. } = means;
+    if let Some(request::Resize { width: Some(width), height: Some(height), mode, upscale: true, .. }) = request.resize
+        && mode != ResizeMode::Auto
+    {
+        limits.check_result(width, height)?;
+    }
     if let Some(format) =
         named(request.output.format).filter(|&format| !codecs.encodes(format) && !codecs.recompresses(format))
     {

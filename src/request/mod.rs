@@ -66,7 +66,7 @@ pub use store::{Acl, Destination, ObjectHeader, Provider, StorageClass, Store};
 pub(crate) use store::{TEXT, is_text};
 pub use upscale::{Upscale, UpscaleModel};
 pub use url::Url;
-#[cfg(feature = "http")]
+#[cfg(any(feature = "http", feature = "service"))]
 pub(crate) use url::percent_decode;
 pub use webhook::Webhook;
 

@@ -1,5 +1,7 @@
 //! What a part of a form is called (RFC 7578, section 4.2).
 
+use crate::request::percent_decode;
+
 /// The parameters of a `Content-Disposition` that matter.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Disposition {
@@ -9,9 +11,10 @@ pub(super) struct Disposition {
 
 impl Disposition {
     /// Reads a header's value. Of parameters that are given twice the first counts; those that are no UTF-8 count as absent. A
-    /// backslash escapes a quotation mark alone: in names of files from Windows it stands for itself.
+    /// backslash escapes a quotation mark alone: in names of files from Windows it stands for itself. Forms should not have
+    /// `filename*`, but some clients give no other name.
     pub(super) fn parse(value: &[u8]) -> Self {
-        let mut found = Self::default();
+        let (mut found, mut extended) = (Self::default(), None);
         let mut rest = value.iter().position(|&byte| byte == b';').map_or(&[][..], |at| &value[at..]);
         while let Some(equals) = rest.iter().position(|&byte| byte == b'=') {
             let key = rest[..equals].trim_ascii();
@@ -20,6 +23,7 @@ impl Disposition {
             let place = match key.to_ascii_lowercase().as_slice() {
                 b"name" => Some(&mut found.name),
                 b"filename" => Some(&mut found.file_name),
+                b"filename*" => Some(&mut extended),
                 _ => None,
             };
             if let (Some(place @ None), Ok(text)) = (place, String::from_utf8(text)) {
@@ -27,8 +31,16 @@ impl Disposition {
             }
             rest = behind.iter().position(|&byte| byte == b';').map_or(&[], |at| &behind[at..]);
         }
+        found.file_name = found.file_name.or_else(|| decoded(&extended?));
         found
     }
+}
+
+/// A text with its charset and its language before it (RFC 8187), of which UTF-8 alone must be known.
+fn decoded(extended: &str) -> Option<String> {
+    let (charset, rest) = extended.split_once('\'')?;
+    let (_, text) = rest.split_once('\'')?;
+    charset.eq_ignore_ascii_case("utf-8").then(|| String::from_utf8(percent_decode(text)).ok())?
 }
 
 /// A word or a quoted text, and what stands behind it.
@@ -69,6 +81,12 @@ mod tests {
             ("form-data;NAME=file;FileName=\"a \\\"b\\\"; name=c\"", both("file", "a \"b\"; name=c")),
             ("form-data; name=\"file\"; filename=\"C:\\dir\\a.png\"; name=\"data\"", both("file", "C:\\dir\\a.png")),
             ("form-data; filename*=UTF-8''x; name=file; filename=ü", both("file", "ü")),
+            ("form-data; filename*=utf-8'en'%e2%82%ac%20a.png; name=file", both("file", "€ a.png")),
+            (
+                "form-data; name=file; filename*=iso-8859-1''%e9.png",
+                Disposition { name: Some("file".into()), file_name: None },
+            ),
+            ("form-data; name=file; filename*=UTF-8''%ff", Disposition { name: Some("file".into()), file_name: None }),
             ("form-data; name=\"file\"; filename=\"", Disposition { name: Some("file".into()), file_name: None }),
             ("name=file", Disposition::default()),
             ("form-data; name", Disposition::default()),

@@ -255,10 +255,17 @@ async fn a_request_whose_announced_length_is_over_the_limit_is_refused_before_it
 #[tokio::test(start_paused = true)]
 async fn what_no_picture_can_become_is_refused_at_once() {
     let host = Host::new().await;
-    let data = br#"{"output":{"format":"avif"}}"#;
-    let answer = host.upload(&[(FILE, &picture()), (DATA, data)]).await;
-    check(&answer, 422, "writing AVIF is not supported");
-    assert_eq!(host.blobs().await, 0);
+    let large = r#"{"resize":{"width":16000,"height":16000,"mode":"pad"}}"#;
+    for (data, message) in [
+        (r#"{"output":{"format":"avif"}}"#, "writing AVIF is not supported"),
+        (large, "result pixels is 256000000, the limit is 100000000"),
+    ] {
+        let answer = host.upload(&[(FILE, &picture()), (DATA, data.as_bytes())]).await;
+        check(&answer, 422, message);
+        assert_eq!(host.blobs().await, 0);
+    }
+    let inside = large.replace("pad", "auto");
+    check(&host.upload(&[(FILE, &picture()), (DATA, inside.as_bytes())]).await, 202, "");
 }
 
 #[tokio::test(start_paused = true)]
