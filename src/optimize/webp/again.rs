@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 
-use super::SLACK;
+use super::{is_large, slack};
 use crate::{
     codec::webp::LossyFile,
     control::Run,
@@ -36,7 +36,9 @@ pub(super) fn search(task: &Task<'_>, reference: &Reference, target: f64, run: R
         };
         Ok(Trial { knob, score: probe::score(task, reference, &file, run)?, file })
     };
-    match solve(aim(target, SLACK), trial) {
+    let aim = aim(target, slack(task));
+    let trials = if is_large(task) { 3 } else { aim.trials };
+    match solve(Aim { trials, ..aim }, trial) {
         Err(_) if no_room.get() => Ok(None),
         found => found.map(Some),
     }

@@ -29,6 +29,10 @@ pub(super) const GROWTH: f64 = 0.04;
 const FAR: f64 = 10.0;
 /// A file of more than this share of the source's bytes calls for another way.
 const HARDLY_SMALLER: f64 = 0.65;
+/// Pixels from which each trial of the whole takes a second or more: there are fewer then, and less is asked of them.
+const LARGE: u64 = 8 << 20;
+/// How many times the bytes that were foretold are as good as these where pictures are large.
+const NEARLY: f64 = 1.15;
 /// Quality at which `ultra` scores about 50 in the median.
 pub(super) const ULTRA: f64 = 16.0;
 /// Preprocessing before lossless coding, from the most to none; libwebp knows no steps between these.
@@ -110,8 +114,9 @@ impl Search<'_> {
             }
         };
         self.run.control.stage(Stage::Encode, 0.6);
+        let enough = if is_large(self.task) { NEARLY * outlook.bytes } else { outlook.bytes };
         let best = match self.again(outlook.bytes, &reference)? {
-            Some(again) if (again.file.len() as f64) < outlook.bytes => again,
+            Some(again) if (again.file.len() as f64) < enough => again,
             Some(again) => smaller(again, self.anew(&outlook, &reference)?, self.target),
             None => {
                 let anew = self.anew(&outlook, &reference)?;
@@ -175,7 +180,8 @@ impl Search<'_> {
     fn lossy(&self, outlook: &Outlook, reference: &Reference) -> Result<Trial> {
         let trial = |quality| self.trial(self.task.picture, reference, quality, &lossy(quality, outlook.sharp));
         let aim = self.aim(outlook.quality.clamp(0.0, 100.0));
-        let found = solve(Aim { trials: 6, high: (aim.first + FAR).min(aim.high), ..aim }, trial)?;
+        let trials = if is_large(self.task) { 3 } else { 6 };
+        let found = solve(Aim { trials, high: (aim.first + FAR).min(aim.high), ..aim }, trial)?;
         if found.score >= self.target || found.knob >= aim.high {
             return Ok(found);
         }
@@ -198,7 +204,7 @@ impl Search<'_> {
         let worth = (found.score - plain.score) * GROWTH;
         let sharp = found.file.len() as f64 * (1.0 - worth) < plain.file.len() as f64;
         let found = if sharp { found } else { plain };
-        let quality = found.knob + (aim.target + SLACK / 2.0 - found.score) / aim.slope;
+        let quality = found.knob + (aim.target + slack(self.task) / 2.0 - found.score) / aim.slope;
         let bytes = found.file.len() as f64;
         let exact = trial(100.0, lossless(100, QUICK))?;
         let outlook =
@@ -232,8 +238,16 @@ impl Search<'_> {
 
     fn aim(&self, first: f64) -> Aim {
         let slope = if self.target >= 85.0 { 0.8 } else { 0.5 };
-        Aim { target: self.target, slack: SLACK, low: 0.0, high: 100.0, first, slope, step: 0.1, trials: 1 }
+        Aim { target: self.target, slack: slack(self.task), low: 0.0, high: 100.0, first, slope, step: 0.1, trials: 1 }
     }
+}
+
+fn is_large(task: &Task<'_>) -> bool {
+    task.picture.layout().pixels() >= LARGE
+}
+
+fn slack(task: &Task<'_>) -> f64 {
+    if is_large(task) { 2.0 * SLACK } else { SLACK }
 }
 
 /// The quality that reaches a target in the median.
