@@ -12,6 +12,7 @@ mod data;
 mod matrix;
 mod names;
 mod outside;
+mod passed_over;
 mod path;
 mod refs;
 mod resize;
@@ -104,11 +105,12 @@ pub(crate) fn optimise(task: &Vector<'_>, run: Run<'_>) -> Result<Drawn> {
     if let Some(size) = task.size {
         resize::resize(&mut tree, size);
     }
+    let passed_over = passed_over::drop_passed_over(&mut tree);
     let cleaned = write::write(&tree);
     let source = search::Source {
         tree: &tree,
-        // What is compared with is the document as it came, wherever that was to stay as it is.
-        seen: if removed.is_empty() && task.size.is_none() { task.text } else { &cleaned },
+        // What is compared with is the document as it came, wherever that was to stay as it is, and is read as by browsers.
+        seen: if removed.is_empty() && task.size.is_none() && !passed_over { task.text } else { &cleaned },
         fallback: if clean && task.size.is_none() { task.text } else { &cleaned },
     };
     let mut done = search::search(&source, task, run)?;
@@ -199,6 +201,7 @@ fn nested(bytes: &[u8], settings: &Settings<'_>) -> Result<Option<String>> {
     let Ok(text) = svg::text(bytes, settings.run) else { return Ok(None) };
     let Ok(document) = svg::document(&text, settings.run) else { return Ok(None) };
     let mut tree = build::build(&document);
+    passed_over::drop_passed_over(&mut tree);
     let sheets = style::is_styled(&tree);
     let inner = Settings { keep_ids: false, tolerance: search::EXACT, lossy: false, sheets, ..*settings };
     apply(&mut tree, Stage::First, &inner, &|_| true)?;

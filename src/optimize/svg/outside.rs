@@ -18,7 +18,10 @@ const PICKS: [&str; 11] = ["[", "+", "~", ":nth-", ":first-", ":last-", ":only-"
 pub(super) fn allows(tree: &Tree, settings: &Settings<'_>, rule: &str) -> bool {
     let forbids =
         |allowed: &[&str], holds: fn(&Tree, bool) -> bool| !allowed.contains(&rule) && holds(tree, settings.keep_ids);
-    !forbids(&OF_SYMBOLS, lends_symbols) && !forbids(&OF_PICKED, picks)
+    let forbidden = forbids(&OF_SYMBOLS, lends_symbols)
+        || forbids(&OF_PICKED, picks)
+        || rule == "paths" && sheets_hold(tree, &["[d"]);
+    !forbidden
 }
 
 /// A document of symbols and views, or of definitions alone, that is used by their names from outside.
@@ -42,13 +45,18 @@ fn lends_symbols(tree: &Tree, keep_ids: bool) -> bool {
 }
 
 fn picks(tree: &Tree, _: bool) -> bool {
-    let styles: Vec<Id> = tree.elements().into_iter().filter(|id| tree.is(*id, &["style"])).collect();
-    css::sheets(tree, &styles).any(|sheet| picks_in(&sheet))
+    sheets_hold(tree, &PICKS)
 }
 
-fn picks_in(sheet: &str) -> bool {
+/// Whether a selector has one of these in it.
+fn sheets_hold(tree: &Tree, words: &[&str]) -> bool {
+    let styles: Vec<Id> = tree.elements().into_iter().filter(|id| tree.is(*id, &["style"])).collect();
+    css::sheets(tree, &styles).any(|sheet| holds(&sheet, words))
+}
+
+fn holds(sheet: &str, words: &[&str]) -> bool {
     css::rules(sheet).into_iter().any(|(head, body)| match head.starts_with('@') {
-        true => body.contains('{') && picks_in(body),
-        false => PICKS.iter().any(|pick| head.contains(pick)) || body.contains('{') && picks_in(body),
+        true => body.contains('{') && holds(body, words),
+        false => words.iter().any(|word| head.contains(word)) || body.contains('{') && holds(body, words),
     })
 }

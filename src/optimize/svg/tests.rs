@@ -329,3 +329,61 @@ fn what_hangs_on_text_is_found_as_long_as_the_host_wants() {
     let asked = style::textual(&hanging, Run { limits: &limits, control: &watch });
     assert!(matches!(asked, Err(crate::Error::Stopped(_))));
 }
+
+#[test]
+fn what_browsers_pass_over_takes_nothing_from_elsewhere_and_hides_nothing() {
+    let path = |attributes: &str, x: u32| format!("<path {attributes} d=\"M{x} 0h5v9z\"/>");
+    let red = (0..3).map(|n| path("fill=\"red\"", n * 9)).collect::<String>();
+    for wrong in ["undefined", "rgb(1,2)", "#F0", "null;"] {
+        let alone = optimised(&(red.clone() + &path("", 50)));
+        assert_eq!(optimised(&(red.clone() + &path(&format!("fill=\"{wrong}\""), 50))), alone, "{wrong}");
+        let parent = format!("<g fill=\"lime\">{}</g>", path(&format!("fill=\"{wrong}\""), 0));
+        assert_eq!(optimised(&parent), optimised(&path("fill=\"lime\"", 0)), "{wrong}");
+        let styled = format!(
+            "<g fill=\"lime\">{}</g>",
+            path(&format!("style=\"fill:blue;fill:{}\"", wrong.trim_end_matches(';')), 0)
+        );
+        assert_eq!(optimised(&styled), optimised(&path("fill=\"blue\"", 0)), "{wrong}");
+    }
+    let fallback = ruled("styles", "<svg><style>.a{fill:red;fill:oklch(60% .2 200)}</style><path class=\"a\"/></svg>");
+    assert_eq!(fallback, "<svg><path class=\"a\" fill=\"red\" style=\"fill:oklch(60% .2 200)\"/></svg>");
+    let unitless = ruled("styles", "<svg><style>rect{width:50;height:8px}</style><rect width=\"9\"/></svg>");
+    assert_eq!(unitless, "<svg><rect width=\"9\" style=\"height:8px\"/></svg>");
+}
+
+/// What one rule makes of a document.
+fn ruled(name: &str, document: &str) -> String {
+    let (codecs, limits) = (Codecs::default(), Limits::default());
+    let rule = SVG_RULES.iter().find(|rule| rule.name == name).unwrap();
+    let mut tree = tree(document);
+    (rule.apply)(&mut tree, &settings(&codecs, &limits)).unwrap();
+    text(&tree)
+}
+
+#[test]
+fn sheets_stay_where_a_copy_is_out_of_reach_of_what_they_say() {
+    let copied = |sheet: &str| {
+        let inner = format!(
+            "<style>{sheet}</style><g><path id=\"z\" class=\"p\" d=\"M0 0h5v9z\"/></g><use href=\"#z\" x=\"50\"/>"
+        );
+        optimised(&inner)
+    };
+    assert!(copied("g .p{fill:blue}").contains("g .p{"), "{}", copied("g .p{fill:blue}"));
+    assert!(!copied(".p{fill:blue}").contains("style"), "{}", copied(".p{fill:blue}"));
+}
+
+#[test]
+fn rectangles_without_markers_stay_that() {
+    let marker = "<marker id=\"m\"><circle r=\"1\"/></marker>";
+    let rect = "<rect x=\"20\" width=\"6\" height=\"6\" marker-end=\"url(#m)\"/>";
+    let document = format!("<svg viewBox=\"0 0 90 9\">{marker}{rect}</svg>");
+    assert_eq!(ruled("shapes", &document), document);
+    assert!(!ruled("shapes", &document.replace(" marker-end", " class")).contains("<rect"));
+}
+
+#[test]
+fn the_class_of_the_root_is_for_the_page_around() {
+    let looks = "<path fill=\"#123456\" stroke=\"#654321\"/>".repeat(3);
+    let text = ruled("classes", &format!("<svg class=\"a icon\">{looks}</svg>"));
+    assert!(text.contains("<svg class=\"a icon\">") && text.contains(".b{fill") && !text.contains(".a{"), "{text}");
+}

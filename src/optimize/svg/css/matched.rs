@@ -1,10 +1,13 @@
 //! Which declarations win for an element.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, str::FromStr};
 
 use simplecss::{AttributeOperator, PseudoClass, Selector};
 
-use super::text::{Declaration, declarations, rules, split};
+use super::{
+    text::{Declaration, declarations, rules, split},
+    valid::{Place, is_invalid},
+};
 use crate::{
     codec::svg::selector_tests,
     optimize::svg::tree::{Id, Tree},
@@ -31,7 +34,7 @@ impl<'a> Sheet<'a> {
                 if known.contains([':', '~', '\\', '|']) {
                     return None;
                 }
-                found.push((Selector::parse(selector)?, declarations(body)));
+                found.push((Selector::parse(selector)?, understood(body)));
             }
         }
         found.sort_by_key(|(selector, _)| selector.specificity());
@@ -72,11 +75,19 @@ impl<'a> Cascade<'a> {
         Self { tree, sheet, before }
     }
 
-    /// What the sheet and its own `style` attribute declare for an element, each property once; presentation attributes come
-    /// below all of it.
+    /// What the sheet and its own `style` attribute declare for an element, each property once, but that what only some
+    /// browsers understand comes behind what others fall back to; presentation attributes come below all of it.
     pub(in crate::optimize::svg) fn of(&self, id: Id) -> Vec<Declaration> {
-        let own = declarations(self.tree.get(id, "style").unwrap_or(""));
-        let styled = Styled { cascade: self, id };
+        self.matched(Styled { cascade: self, id, root: None })
+    }
+
+    /// What is declared for an element where a `use` shows it: nothing around `root`, to which that leads, is seen there.
+    pub(in crate::optimize::svg) fn of_copy(&self, id: Id, root: Id) -> Vec<Declaration> {
+        self.matched(Styled { cascade: self, id, root: Some(root) })
+    }
+
+    fn matched(&self, styled: Styled<'_>) -> Vec<Declaration> {
+        let own = declarations(self.tree.get(styled.id, "style").unwrap_or(""));
         let rules = self.sheet.rules.iter().filter(|(selector, _)| selector.matches(&styled));
         let all: Vec<&Declaration> = rules.flat_map(|(_, declarations)| declarations).chain(&own).collect();
         let ranked = [false, true].map(|important| all.iter().filter(move |one| one.important == important));
@@ -86,7 +97,10 @@ impl<'a> Cascade<'a> {
             .into_iter()
             .flatten()
             .rev()
-            .filter(|declaration| seen.insert(declaration.name.as_str()))
+            .filter(|declaration| match falls_back(declaration) {
+                true => !seen.contains(declaration.name.as_str()),
+                false => seen.insert(declaration.name.as_str()),
+            })
             .map(|declaration| Declaration { important: false, ..(*declaration).clone() })
             .collect();
         won.reverse();
@@ -94,19 +108,44 @@ impl<'a> Cascade<'a> {
     }
 }
 
+/// The declarations of a block that browsers do not pass over.
+fn understood(block: &str) -> Vec<Declaration> {
+    let mut found = declarations(block);
+    found.retain(|declaration| !is_invalid(&declaration.name, &declaration.value, Place::Sheet));
+    found
+}
+
+/// Whether a colour is such that some browsers pass over it.
+fn falls_back(Declaration { name, value, .. }: &Declaration) -> bool {
+    matches!(name.as_str(), "fill" | "stroke" | "color" | "stop-color" | "flood-color" | "lighting-color")
+        && !is_plain_colour(name, value)
+}
+
+/// Whether every viewer knows the value as a colour.
+pub(in crate::optimize::svg) fn is_plain_colour(name: &str, value: &str) -> bool {
+    match name {
+        "fill" | "stroke" => svgtypes::Paint::from_str(value).is_ok(),
+        _ => matches!(value, "currentColor" | "inherit") || svgtypes::Color::from_str(value).is_ok(),
+    }
+}
+
 /// An element as selectors see it.
 struct Styled<'a> {
     cascade: &'a Cascade<'a>,
     id: Id,
+    /// Beyond this nothing is seen.
+    root: Option<Id>,
 }
 
 impl simplecss::Element for Styled<'_> {
     fn parent_element(&self) -> Option<Self> {
-        self.cascade.tree.parent(self.id).map(|id| Self { id, ..*self })
+        let inside = self.root != Some(self.id);
+        self.cascade.tree.parent(self.id).filter(|_| inside).map(|id| Self { id, ..*self })
     }
 
     fn prev_sibling_element(&self) -> Option<Self> {
-        self.cascade.before[self.id.index()].map(|id| Self { id, ..*self })
+        let inside = self.root != Some(self.id);
+        self.cascade.before[self.id.index()].filter(|_| inside).map(|id| Self { id, ..*self })
     }
 
     fn has_local_name(&self, name: &str) -> bool {

@@ -2,9 +2,11 @@
 
 mod matched;
 mod text;
+mod valid;
 
-pub(super) use matched::{Cascade, Sheet};
+pub(super) use matched::{Cascade, Sheet, is_plain_colour};
 pub(super) use text::{Declaration, declarations, rules, stripped, written};
+pub(super) use valid::{Place, is_invalid};
 
 use super::tree::{Content, Id, Tree};
 

@@ -21,8 +21,11 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     if is_styled(tree) {
         return Ok(());
     }
+    // The root's is for the page that the document is put into.
     for id in tree.elements() {
-        tree.unset(id, "class");
+        if id != tree.root() {
+            tree.unset(id, "class");
+        }
     }
     if !settings.sheets {
         return Ok(());
@@ -55,8 +58,9 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     let mut order: Vec<_> = looks.into_iter().collect();
     order.sort_by_key(|(_, ids)| (usize::MAX - ids.len(), ids[0]));
     let mut sheet = String::new();
-    for (at, (look, ids)) in order.iter().enumerate() {
-        let name = short_name(at);
+    let taken = tree.get(tree.root(), "class").unwrap_or("").to_owned();
+    let names = (0..).map(short_name).filter(|name| taken.split_ascii_whitespace().all(|word| word != name));
+    for (name, (look, ids)) in names.zip(&order) {
         sheet.push_str(&format!(".{name}{{{look}}}"));
         for id in ids {
             if let Some(element) = tree.element_mut(*id) {

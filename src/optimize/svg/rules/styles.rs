@@ -1,13 +1,11 @@
-use std::str::FromStr;
-
 use super::super::{
     Settings,
     css::{self, Cascade, Declaration, Sheet, sheets},
     names::{ANIMATIONS, property},
-    style::textual,
+    style::{textual, used},
     tree::{Id, Tree},
 };
-use crate::error::Result;
+use crate::{control::Run, error::Result};
 
 pub(super) const BEFORE: &str = "<svg><style>.a{fill:red}#b{stroke:blue}</style><path class=\"a\" fill=\"green\" \
     style=\"-inkscape-x:1;stroke-width:2;mix-blend-mode:screen\"/><path id=\"b\" class=\"a\" style=\"fill:lime\"/></svg>";
@@ -43,11 +41,28 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
             folded.push((id, cascade.of(id)));
         }
     }
+    if differs_in_copies(tree, &cascade, settings.run)? {
+        return shorten(tree, &styles, &textual);
+    }
     for (id, declarations) in folded {
         fold(tree, id, declarations, textual[id.index()]);
     }
     tree.remove_all(&styles);
     Ok(())
+}
+
+/// Whether an element is styled otherwise where a `use` shows it, by what stands around it.
+fn differs_in_copies(tree: &Tree, cascade: &Cascade<'_>, run: Run<'_>) -> Result<bool> {
+    let used = used(tree);
+    for root in tree.elements().into_iter().filter(|id| used[id.index()]) {
+        for id in tree.descendants(root).into_iter().filter(|id| tree.element(*id).is_some()) {
+            run.check()?;
+            if cascade.of(id) != cascade.of_copy(id, root) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
 
 /// Whether a sheet holds on every medium.
@@ -85,9 +100,8 @@ fn is_plain_value(Declaration { name, value, .. }: &Declaration) -> bool {
         "font-size" | "letter-spacing" | "word-spacing" | "baseline-shift" => {
             value.parse().map_or(true, |number: f64| number == 0.0)
         }
-        "fill" | "stroke" => svgtypes::Paint::from_str(value).is_ok(),
-        "color" | "stop-color" | "flood-color" | "lighting-color" => {
-            matches!(value.as_str(), "currentColor" | "inherit") || svgtypes::Color::from_str(value).is_ok()
+        "fill" | "stroke" | "color" | "stop-color" | "flood-color" | "lighting-color" => {
+            css::is_plain_colour(name, value)
         }
         _ => true,
     }

@@ -381,8 +381,9 @@ fn clean_rules(sheet: &str, depth: u8, removed: &mut BTreeSet<String>) -> String
     for (head, body) in css::rules(sheet) {
         let ends = |c: char| c.is_ascii_whitespace() || matches!(c, '(' | '"' | '\'' | ';');
         let kind = head.split(ends).next().unwrap_or("").to_ascii_lowercase();
-        // Browsers may take a block behind the name of a variable for its value.
-        let harmless = address::is_harmless_value(head) && !head.contains('\\') && !head.starts_with("--");
+        // Browsers may take a block behind the name of a variable for its value, and escapes hide what an at-rule is.
+        let at_rule = head.starts_with(['@', '\\']);
+        let harmless = address::is_harmless_value(head) && !(at_rule && head.contains('\\')) && !head.starts_with("--");
         match kind.as_str() {
             _ if body.is_empty() && !head.starts_with('@') => {
                 let kept = clean_declarations(head, removed);

@@ -224,3 +224,13 @@ fn documents_shown_as_pictures_that_cannot_be_read_or_lie_too_deep_are_taken_out
     let value = cleaned(&format!("<rect filter=\"url({}#a)\"/>", shown("<g/>", true)));
     assert!(!value.contains("data:"), "{value}");
 }
+
+#[test]
+fn selectors_with_escapes_stay_and_at_rules_with_such_go() {
+    let text = cleaned("<style>.w-1\\/2{fill:red}.md\\:fill{fill:blue}</style>");
+    assert!(text.contains(".w-1\\/2{fill:red}.md\\:fill{fill:blue}"), "{text}");
+    for attack in ["@im\\port url(//EVIL){a:b}", "\\@import{x:y}", "a\\{}b{fill:u\\72l(//EVIL)}"] {
+        let text = cleaned(&format!("<style>{attack}</style>"));
+        assert!(!text.contains("EVIL") && !text.contains("import"), "{attack}: {text}");
+    }
+}
