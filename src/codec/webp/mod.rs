@@ -1,6 +1,7 @@
 //! WebP: stills in both codings by libwebp, animations by a player and an optimiser of our own around it. Lossy images are
 //! also made coarser as they are stored, which libwebp cannot.
 
+mod alpha;
 mod animation;
 mod bitstream;
 mod container;
@@ -15,7 +16,7 @@ mod riff;
 mod tests;
 mod vp8;
 
-pub(crate) use self::{animation::LossyAnimation, lossy::LossyFile};
+pub(crate) use self::{alpha::with_better_alpha, animation::LossyAnimation, lossy::LossyFile};
 
 use std::sync::Arc;
 

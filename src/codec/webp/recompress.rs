@@ -1,7 +1,9 @@
 //! Smaller WebP files with the same pixels.
 
 use super::{
-    Webp, animation, container, decode,
+    Webp,
+    alpha::with_better_alpha,
+    animation, container, decode,
     encode::{config, import},
     libwebp::{Colours, Config, Source},
     lossy::LossyFile,
@@ -35,8 +37,8 @@ impl Recompress for Webp {
         true
     }
 
-    /// Lossless images are coded anew, with the more effort the smaller they are. Lossy ones keep their coefficients, and
-    /// their alpha as it is, but for the few that lossless coding of the decoded pixels makes smaller. Frames of animations
+    /// Lossless images are coded anew, with the more effort the smaller they are. Lossy ones keep their coefficients and every
+    /// value of alpha, but for the few that lossless coding of the decoded pixels makes smaller. Frames of animations
     /// alike, where they change something. Never larger than the image data it was given.
     fn recompress(&self, bytes: &[u8], _: bool, run: Run<'_>) -> Result<Vec<u8>> {
         let file = File::parse(bytes)?;
@@ -53,6 +55,7 @@ impl Recompress for Webp {
         {
             best = same;
         }
+        let mut best = with_better_alpha(best, run)?;
         if !is_worth_trying(&image, &mut source, best.len(), run)? {
             return Ok(best);
         }

@@ -12,7 +12,7 @@ use super::{
 #[cfg(feature = "png")]
 use super::{palette::Histogram, png, worth_having_exactly};
 use crate::{
-    codec::{EncodeOptions, WebpCoding, WebpOptions},
+    codec::{EncodeOptions, WebpCoding, WebpOptions, webp::with_better_alpha},
     control::{Run, Stage},
     error::Result,
     picture::Picture,
@@ -56,12 +56,18 @@ pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
             let bytes = probe::encode(task, task.picture, &lossless(100, SLOW), run)?;
             Ok(Optimised { bytes, score: 100.0, warnings: Vec::new() })
         }
-        Goal::Quality(quality) => probe::fixed(task, &lossy(quality.into(), true), run),
+        Goal::Quality(quality) => fixed(task, quality.into(), run),
         Goal::Smart(preset) => match preset.target_of(task.picture.layout()) {
             Some(target) => Search { task, target, run }.best(),
-            None => probe::fixed(task, &lossy(ULTRA, true), run),
+            None => fixed(task, ULTRA, run),
         },
     }
+}
+
+/// Lossy at this very quality.
+fn fixed(task: &Task<'_>, quality: f64, run: Run<'_>) -> Result<Optimised> {
+    let done = probe::fixed(task, &lossy(quality, true), run)?;
+    Ok(Optimised { bytes: with_better_alpha(done.bytes, run)?, ..done })
 }
 
 fn lossy(quality: f64, sharp: bool) -> EncodeOptions {
@@ -145,7 +151,8 @@ impl Search<'_> {
             return Ok(None);
         }
         let again = again::search(self.task, reference, self.target, self.run)?;
-        Ok(again.filter(|again| again.score >= self.target))
+        let again = again.filter(|again| again.score >= self.target);
+        again.map(|again| Ok(Trial { file: with_better_alpha(again.file, self.run)?, ..again })).transpose()
     }
 
     /// The picture in the coding of the outlook.
@@ -182,10 +189,11 @@ impl Search<'_> {
         let aim = self.aim(outlook.quality.clamp(0.0, 100.0));
         let trials = if is_large(self.task) { 3 } else { 6 };
         let found = solve(Aim { trials, high: (aim.first + FAR).min(aim.high), ..aim }, trial)?;
-        if found.score >= self.target || found.knob >= aim.high {
-            return Ok(found);
-        }
-        solve(Aim { trials: 4, low: found.knob, first: found.knob + FAR, ..aim }, trial)
+        let found = match found.score >= self.target || found.knob >= aim.high {
+            true => found,
+            false => solve(Aim { trials: 4, low: found.knob, first: found.knob + FAR, ..aim }, trial)?,
+        };
+        Ok(Trial { file: with_better_alpha(found.file, self.run)?, ..found })
     }
 
     /// Looks at both codings of `picture`, whose scores are `bias` above those of the whole.
