@@ -14,8 +14,9 @@ use crate::{
     picture::{Picture, Samples},
 };
 
-/// The coarsest step that is tried.
-const MOST: f64 = 32.0;
+/// The coarsest step that is tried, and where it is smooth.
+const MOST: f64 = 64.0;
+const MOST_SMOOTH: i32 = 10;
 
 /// The smallest file whose samples err a little and that reaches `target`; `None` if only exact pixels do.
 pub(super) fn search(task: &Task<'_>, reference: &Reference, target: f64, run: Run<'_>) -> Result<Option<Optimised>> {
@@ -41,12 +42,12 @@ pub(super) fn search(task: &Task<'_>, reference: &Reference, target: f64, run: R
     Ok(Some(Optimised { bytes, score: found.score, warnings: Vec::new() }))
 }
 
-/// The picture with errors of up to half of `step` a sample, a third of it where it is smooth. Every sample is what its
+/// The picture with errors of up to half of `step` a sample, a third of it where it is smooth and never more than 5. Every sample is what its
 /// Paeth prediction from the changed neighbours says, plus a multiple of the step: of all filters Paeth errs least on
 /// photographs, and one filter for all rows keeps the leftovers few. Alpha stays exact.
 pub(in super::super) fn near(picture: &Picture, step: f64, run: Run<'_>) -> Result<Picture> {
     let coarse = (step as i32).max(1);
-    let fine = (coarse / 3).max(1);
+    let fine = (coarse / 3).clamp(1, MOST_SMOOTH);
     let count = picture.channels().count();
     let colours = count - usize::from(picture.channels().has_alpha());
     let stride = picture.layout().row_samples();
