@@ -15,8 +15,9 @@ const MOST: usize = 256;
 
 /// How far the hue of a thin line or a letter may be off, as a distance in Oklab without lightness: more makes red of gray.
 const TINGED: f32 = 0.03;
-/// Pixels of a colour that has a hue to be kept.
+/// Pixels of a colour that has a hue to be kept, and of one of which half as much is seen, as of a word.
 const SEVERAL: f32 = 8.0;
+const WORD: f32 = 128.0;
 
 /// The squared error over all its pixels from which a plain area has a colour of its own, as a squared distance in Oklab.
 #[derive(Debug, Clone, Copy)]
@@ -60,6 +61,7 @@ pub(crate) fn cluster(histogram: &Histogram, size: usize, run: Run<'_>) -> Resul
 /// in another hue; at most 256 in all.
 pub(crate) fn faithful(histogram: &Histogram, size: usize, missed: Missed, run: Run<'_>) -> Result<Palette> {
     let Palette { mut colours } = cluster(histogram, size, run)?;
+    let means = colours.len();
     let mut points: Vec<Point> = colours.iter().map(|&colour| point(colour)).collect();
     for &(plain, pixels) in &histogram.plain {
         if colours.len() == MOST {
@@ -73,25 +75,42 @@ pub(crate) fn faithful(histogram: &Histogram, size: usize, missed: Missed, run: 
     }
     // Photographs have too many colours for one to be that of a line.
     if histogram.distinct <= MANY {
-        keep_hues(histogram, &mut colours, &mut points, run)?;
+        keep_hues(histogram, &mut colours, &mut points, means, run)?;
     }
     colours.sort_unstable();
     Ok(Palette { colours })
 }
 
-/// Adds colours of which there are several pixels and none of the nearest hue, the most frequent first.
-fn keep_hues(histogram: &Histogram, colours: &mut Vec<[u8; 4]>, points: &mut Vec<Point>, run: Run<'_>) -> Result<()> {
+/// Adds colours of which there are several pixels and none of the nearest hue, the most frequent first, or gives them the places
+/// of the first `means`.
+fn keep_hues(
+    histogram: &Histogram,
+    colours: &mut Vec<[u8; 4]>,
+    points: &mut Vec<Point>,
+    means: usize,
+    run: Run<'_>,
+) -> Result<()> {
+    let mut free = vec![true; means];
     let mut bins: Vec<&Bin> = histogram.bins.iter().filter(|bin| bin.weight >= weight(SEVERAL)).collect();
     bins.sort_unstable_by(|one, other| other.weight.total_cmp(&one.weight).then(one.colour.cmp(&other.colour)));
     let mut index = Points::new(points);
     for bins in bins.chunks(1 << 10) {
         run.check()?;
         for bin in bins {
-            let there = points[index.nearest(bin.point).0];
+            let at = index.nearest(bin.point).0;
+            let there = points[at];
             let [a, b] = [there[1] - bin.point[1], there[2] - bin.point[2]];
-            if colours.len() < MOST && a * a + b * b > TINGED * TINGED {
+            let tinge = a * a + b * b;
+            if colours.len() < MOST && tinge > TINGED * TINGED {
                 colours.push(bin.colour);
                 points.push(bin.point);
+                index = Points::new(points);
+                continue;
+            }
+            // A mean may be of no hue that there is: the most frequent colour takes its place.
+            let word = bin.weight >= weight(WORD);
+            if word && at < free.len() && std::mem::take(&mut free[at]) && tinge > TINGED * TINGED / 4.0 {
+                (colours[at], points[at]) = (bin.colour, bin.point);
                 index = Points::new(points);
             }
         }
@@ -268,5 +287,25 @@ mod tests {
         let histogram = Histogram::new(&page, run).unwrap();
         assert!(!cluster(&histogram, 4, run).unwrap().colours.contains(&RED), "nothing to be mended");
         assert!(faithful(&histogram, 4, Missed::MOST, run).unwrap().colours.contains(&RED));
+    }
+
+    #[test]
+    fn the_most_frequent_colour_is_drawn_in_its_own_hue_and_not_in_a_mean_that_none_has() {
+        const WORDS: [u8; 4] = [101, 123, 131, 255];
+        // Letters, and greens that are many together and seldom alone.
+        let page = |at: usize| match at {
+            0..300 => [WORDS[0], WORDS[1], WORDS[2]],
+            300..900 => [(115 + at % 20) as u8, (152 + at % 17) as u8, (138 + at % 13) as u8],
+            _ => [253, 246, 227],
+        };
+        let page = Picture::new(64, 64, Channels::Rgb, Samples::Eight((0..64 * 64).flat_map(page).collect())).unwrap();
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        let histogram = Histogram::new(&page, run).unwrap();
+        let drawn = |colours: &[[u8; 4]]| {
+            let points: Vec<Point> = colours.iter().map(|&colour| point(colour)).collect();
+            colours[Points::new(&points).nearest(point(WORDS)).0]
+        };
+        assert_ne!(drawn(&cluster(&histogram, 2, run).unwrap().colours), WORDS, "nothing to be mended");
+        assert_eq!(drawn(&faithful(&histogram, 2, Missed::MOST, run).unwrap().colours), WORDS);
     }
 }
