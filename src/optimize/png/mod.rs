@@ -24,7 +24,7 @@ use crate::{
 const EFFORT: u8 = 4;
 /// The score that `ultra` does not fall below as long as there are more colours.
 const LEAST_ULTRA: f64 = 20.0;
-/// How many times the bytes of the best lossy file the exact pixels may take at no effort to be tried with all of it.
+/// How many times the bytes of the best lossy file truecolour may take at no effort to be tried with all of it.
 const MAY_WIN: f64 = 1.5;
 
 pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
@@ -71,12 +71,11 @@ fn smart(task: &Task<'_>, target: f64, run: Run<'_>) -> Result<Optimised> {
     let histogram = Histogram::new(task.picture, run)?;
     let reference = Reference::new(task.picture, run)?;
     let indexed = indexed::search(task, &histogram, &reference, target, run)?;
-    let near = match &indexed {
-        // Few colours that suffice are never beaten by truecolour.
-        Some(drawn) if drawn.most < 192 => None,
-        _ => near::search(task, &reference, target, run)?,
-    };
+    // Few colours that suffice are never beaten by truecolour.
+    let few = indexed.as_ref().is_some_and(|drawn| drawn.most < 192);
     let indexed = indexed.map(|drawn| drawn.finished(task, run)).transpose()?;
+    let enough = indexed.as_ref().map_or(f64::INFINITY, |found| found.bytes.len() as f64 * MAY_WIN);
+    let near = if few { None } else { near::search(task, &reference, target, enough, run)? };
     let best = [indexed, near].into_iter().flatten().min_by_key(|found| found.bytes.len());
     let Some(best) = best else { return exact(task, run) };
     if best.bytes.len() as f64 * MAY_WIN < outlook(task, run)? {

@@ -18,8 +18,15 @@ use crate::{
 const MOST: f64 = 64.0;
 const MOST_SMOOTH: i32 = 10;
 
-/// The smallest file whose samples err a little and that reaches `target`; `None` if only exact pixels do.
-pub(super) fn search(task: &Task<'_>, reference: &Reference, target: f64, run: Run<'_>) -> Result<Option<Optimised>> {
+/// The smallest file whose samples err a little and that reaches `target`; `None` if only exact pixels do, or if it takes more
+/// than `enough` bytes at no effort.
+pub(super) fn search(
+    task: &Task<'_>,
+    reference: &Reference,
+    target: f64,
+    enough: f64,
+    run: Run<'_>,
+) -> Result<Option<Optimised>> {
     let aim =
         Aim { target, slack: 0.5, low: 0.0, high: MOST - 1.0, first: MOST - 6.0, slope: 2.0, step: 1.0, trials: 6 };
     let trial = |picture: &Picture, reference: &Reference, knob: f64| {
@@ -38,7 +45,11 @@ pub(super) fn search(task: &Task<'_>, reference: &Reference, target: f64, run: R
         return Ok(None);
     }
     run.control.stage(Stage::Encode, 0.7);
-    let bytes = probe::encode(task, &found.file, &EncodeOptions::Png(options(task, super::EFFORT)), run)?;
+    let encoded = |effort| probe::encode(task, &found.file, &EncodeOptions::Png(options(task, effort)), run);
+    if enough.is_finite() && encoded(0)?.len() as f64 > enough {
+        return Ok(None);
+    }
+    let bytes = encoded(super::EFFORT)?;
     Ok(Some(Optimised { bytes, score: found.score, warnings: Vec::new() }))
 }
 
