@@ -53,9 +53,9 @@ pub(super) fn search(
     Ok(Some(Optimised { bytes, score: found.score, warnings: Vec::new() }))
 }
 
-/// The picture with errors of up to half of `step` a sample, a third of it where it is smooth and never more than 5. Every sample is what its
-/// Paeth prediction from the changed neighbours says, plus a multiple of the step: of all filters Paeth errs least on
-/// photographs, and one filter for all rows keeps the leftovers few. Alpha stays exact.
+/// The picture with errors of up to half of `step` a sample, a third of it where it is smooth and never more than 5. Every
+/// sample is what its Paeth prediction from the changed neighbours says, plus a multiple of the step: of all filters Paeth errs
+/// least on photographs, and one filter for all rows keeps the leftovers few. Alpha stays exact.
 pub(in super::super) fn near(picture: &Picture, step: f64, run: Run<'_>) -> Result<Picture> {
     let coarse = (step as i32).max(1);
     let fine = (coarse / 3).clamp(1, MOST_SMOOTH);
