@@ -55,11 +55,10 @@ pub(super) fn colours<'a>(parts: &Parts<'a>) -> Colours<'a> {
 
 /// What they say, but for a profile.
 pub(super) fn said(parts: &Parts<'_>) -> Option<ColourChunks> {
-    match (codes(parts), colours(parts)) {
-        (_, Colours::Srgb) | (None, Colours::Embedded(_)) => None,
-        (Some(codes), _) => Some(ColourChunks::Coded(codes)),
-        (None, Colours::Measured(gamma, chromaticities)) => Some(ColourChunks::Measured(gamma, chromaticities)),
-        (None, Colours::Coded(..) | Colours::Untold(_)) => None,
+    match colours(parts) {
+        Colours::Srgb => None,
+        Colours::Measured(gamma, chromaticities) => Some(ColourChunks::Measured(gamma, chromaticities)),
+        Colours::Coded(..) | Colours::Untold(_) | Colours::Embedded(_) => codes(parts).map(ColourChunks::Coded),
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     codec::{WebpCoding, WebpOptions},
     control::Run,
-    error::Result,
+    error::{Error, Result},
 };
 
 /// Chunks of fewer bytes are as good as nothing.
@@ -69,27 +69,33 @@ fn recoded(image: &Image<'_>, run: Run<'_>) -> Result<Option<Vec<u8>>> {
 
 fn coded(plane: &[u8], image: &Image<'_>, number: usize, effort: (u8, u8), run: Run<'_>) -> Result<Vec<u8>> {
     let (width, height) = (image.header.width, image.header.height);
-    let filtered = filtered(plane, width as usize, FILTERS[number], number);
-    let green: Vec<u8> = filtered.iter().flat_map(|&sample| [0, sample, 0]).collect();
+    let green: Vec<u8> =
+        filtered(plane, width as usize, number).into_iter().flat_map(|sample| [0, sample, 0]).collect();
     let mut source = Source::import(&green, width, height, Pixels::Rgb, Colours::Argb, run)?;
     let (method, effort) = effort;
     let coding = WebpCoding::Lossless { near_lossless: 100, exact: true, effort };
     let file = source.encode(&config(&WebpOptions { coding, method, tolerance: 0 })?, run)?;
-    let Content::Still(coded) = File::parse(&file)?.content else { return Ok(plane.to_vec()) };
-    Ok([&[(number << 2 | 1) as u8], coded.data.get(STREAM..).unwrap_or(&[])].concat())
+    let stream = match File::parse(&file)?.content {
+        Content::Still(coded) => coded.data.get(STREAM..),
+        Content::Animation(_) => None,
+    };
+    let stream = stream.ok_or_else(|| Error::internal("coding alpha", "libwebp wrote no lossless still"))?;
+    Ok([&[(number << 2 | 1) as u8], stream].concat())
 }
 
 /// What is left of a plane beside what was foretold. The first row is foretold from the left and the first column from above,
 /// but where nothing is foretold.
-fn filtered(plane: &[u8], width: usize, foretold: fn(u8, u8, u8) -> u8, number: usize) -> Vec<u8> {
+fn filtered(plane: &[u8], width: usize, number: usize) -> Vec<u8> {
+    if number == 0 {
+        return plane.to_vec();
+    }
     let at = |index: usize| {
         let (x, y) = (index % width, index / width);
         let guess = match (x, y) {
-            _ if number == 0 => 0,
             (0, 0) => 0,
             (_, 0) => plane[index - 1],
             (0, _) => plane[index - width],
-            _ => foretold(plane[index - 1], plane[index - width], plane[index - width - 1]),
+            _ => FILTERS[number](plane[index - 1], plane[index - width], plane[index - width - 1]),
         };
         plane[index].wrapping_sub(guess)
     };

@@ -68,14 +68,11 @@ impl Balance {
         let lightest = [0, 1, 2].map(|n| white[n] * survey.sorted(|codes| linear(codes[n])).at(LIGHTEST));
         let tinted = Self { white, lightest, ..Self::NONE };
         let stops = exposure(&tinted.seen(survey));
-        let gain = exp2(
-            -stops
-                * if stops > 0.0 {
-                    lit * (1.0 - filled.max(sheer).max(backdrop))
-                } else {
-                    (1.0 - plain) * survey.telling()
-                },
-        );
+        let share = match stops > 0.0 {
+            true => lit * (1.0 - filled.max(sheer).max(backdrop)),
+            false => (1.0 - plain) * survey.telling(),
+        };
+        let gain = exp2(-stops * share);
         let clipped = tinted.clipped();
         let lights = survey.sorted(|codes| peak(tinted.untinted(codes, clipped).map(|light| light as f32)));
         let top = lights.at(LIGHTEST) * gain.max(1.0);

@@ -22,6 +22,8 @@ pub(in super::super) const ULTRA_COLOURS: usize = 26;
 pub(super) const ULTRA: Remap = Remap { dither: 0.6, tolerance: 0.04 };
 /// How palettes of an explicit quality are drawn.
 pub(super) const USUAL: Remap = Remap { dither: 0.5, tolerance: 0.01 };
+/// Entries of a table.
+const MOST: usize = 256;
 /// Palette sizes that are tried.
 const SIZES: [usize; 20] = [2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 208, 256];
 /// Shares of diffused error that are tried: none for flat graphics, some for gradients.
@@ -47,14 +49,21 @@ impl Drawn {
     }
 }
 
-/// A palette of `colours`, with no search.
-pub(super) fn fixed(task: &Task<'_>, colours: usize, how: Remap, run: Run<'_>) -> Result<Optimised> {
+/// A palette of `colours`, with no search; of twice as many as long as that is below `least`.
+pub(super) fn fixed(task: &Task<'_>, mut colours: usize, how: Remap, least: f64, run: Run<'_>) -> Result<Optimised> {
     let picture = task.picture;
-    let palette = faithful(&Histogram::new(picture, run)?, colours, Missed::MOST, run)?;
-    let drawn = remap(picture, &palette, how, run)?;
+    let (histogram, reference) = (Histogram::new(picture, run)?, Reference::new(picture, run)?);
+    let (palette, drawn, score) = loop {
+        let palette = faithful(&histogram, colours, Missed::MOST, run)?;
+        let drawn = remap(picture, &palette, how, run)?;
+        let score = reference.score(&drawn.picture, run)?;
+        if score >= least || colours >= MOST {
+            break (palette, drawn, score);
+        }
+        colours = (2 * colours).min(MOST);
+    };
     run.control.stage(Stage::Encode, 0.6);
     let bytes = file(task, picture, &palette, &drawn, super::EFFORT, run)?;
-    let score = Reference::new(picture, run)?.score(&drawn.picture, run)?;
     Ok(Optimised { bytes, score, warnings: Vec::new() })
 }
 

@@ -22,7 +22,8 @@ use crate::{
 
 /// Effort of what is delivered.
 const EFFORT: u8 = 4;
-/// The score that `ultra` does not fall below as long as there are more colours.
+/// The score that `ultra` does not fall below as long as there are more colours: below, as in few colours of soft alpha, nobody
+/// would know the picture again.
 const LEAST_ULTRA: f64 = 20.0;
 /// How many times the bytes of the best lossy file truecolour may take at no effort to be tried with all of it.
 const MAY_WIN: f64 = 1.5;
@@ -30,8 +31,8 @@ const MAY_WIN: f64 = 1.5;
 pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
     match task.goal {
         Goal::Lossless | Goal::Quality(100) => exact(task, run),
-        Goal::Quality(quality) => indexed::fixed(task, colours_for(quality), indexed::USUAL, run),
-        Goal::Smart(Preset::Ultra) => ultra(task, run),
+        Goal::Quality(quality) => indexed::fixed(task, colours_for(quality), indexed::USUAL, f64::NEG_INFINITY, run),
+        Goal::Smart(Preset::Ultra) => indexed::fixed(task, ULTRA_COLOURS, indexed::ULTRA, LEAST_ULTRA, run),
         Goal::Smart(preset) => smart(task, preset.target_of(task.picture.layout()).unwrap_or(100.0), run),
     }
 }
@@ -41,18 +42,6 @@ pub(super) fn colours_for(quality: u8) -> usize {
     const EIGHTHS_OF_AN_OCTAVE: [usize; 8] = [256, 279, 304, 332, 362, 395, 431, 470];
     let eighths = (usize::from(quality) * 48).div_ceil(99);
     (EIGHTHS_OF_AN_OCTAVE[eighths % 8] << (eighths / 8)) >> 6
-}
-
-/// In few colours, or in more where nobody would know the picture again, as with soft alpha.
-fn ultra(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
-    let mut colours = ULTRA_COLOURS;
-    loop {
-        let done = indexed::fixed(task, colours, indexed::ULTRA, run)?;
-        if done.score >= LEAST_ULTRA || colours >= 256 {
-            return Ok(done);
-        }
-        colours = (2 * colours).min(256);
-    }
 }
 
 fn options(task: &Task<'_>, effort: u8) -> PngOptions {

@@ -63,6 +63,12 @@ pub(super) fn paints(value: &Value) -> bool {
     *value != Value::Known("none".to_owned())
 }
 
+/// Whether markers are drawn at the vertices of an element, by [`Id::index`].
+pub(super) fn marked(tree: &Tree) -> Vec<bool> {
+    let markers = ["marker-start", "marker-mid", "marker-end"].map(|name| inherited(tree, name));
+    (0..tree.capacity()).map(|at| markers.iter().any(|values| paints(&values[at]))).collect()
+}
+
 /// Whether the document has a sheet that could not be folded, so that attributes are not all there is.
 pub(super) fn is_styled(tree: &Tree) -> bool {
     tree.elements().iter().any(|id| tree.is(*id, &["style"]))

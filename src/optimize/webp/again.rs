@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 
-use super::{is_large, slack};
+use super::{slack, trials};
 use crate::{
     codec::webp::LossyFile,
     control::Run,
@@ -37,8 +37,7 @@ pub(super) fn search(task: &Task<'_>, reference: &Reference, target: f64, run: R
         Ok(Trial { knob, score: probe::score(task, reference, &file, run)?, file })
     };
     let aim = aim(target, slack(task));
-    let trials = if is_large(task) { 3 } else { aim.trials };
-    match solve(Aim { trials, ..aim }, trial) {
+    match solve(Aim { trials: trials(task, aim.trials), ..aim }, trial) {
         Err(_) if no_room.get() => Ok(None),
         found => found.map(Some),
     }

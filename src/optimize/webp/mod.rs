@@ -187,7 +187,7 @@ impl Search<'_> {
     fn lossy(&self, outlook: &Outlook, reference: &Reference) -> Result<Trial> {
         let trial = |quality| self.trial(self.task.picture, reference, quality, &lossy(quality, outlook.sharp));
         let aim = self.aim(outlook.quality.clamp(0.0, 100.0));
-        let trials = if is_large(self.task) { 3 } else { 6 };
+        let trials = trials(self.task, 6);
         let found = solve(Aim { trials, high: (aim.first + FAR).min(aim.high), ..aim }, trial)?;
         let found = match found.score >= self.target || found.knob >= aim.high {
             true => found,
@@ -252,6 +252,11 @@ impl Search<'_> {
 
 fn is_large(task: &Task<'_>) -> bool {
     task.picture.layout().pixels() >= LARGE
+}
+
+/// How many trials of the whole there may be, of the `usual` ones.
+fn trials(task: &Task<'_>, usual: u32) -> u32 {
+    if is_large(task) { usual.min(3) } else { usual }
 }
 
 fn slack(task: &Task<'_>) -> f64 {

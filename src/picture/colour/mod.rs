@@ -96,14 +96,10 @@ impl ToSrgb {
         let (width, height, depth) = (picture.width(), picture.height(), picture.layout().depth);
         let picture = picture.into_channels(self.result);
         let samples = match (picture.into_samples(), model) {
-            (Samples::Eight(samples), Model::Cmyk(grid)) => {
-                Samples::Eight(printed(&samples, |inks| grid.at(inks.map(u8::wide)).map(u8::of_wide), run)?)
+            (Samples::Eight(samples), Model::Cmyk(_) | Model::Inks) => Samples::Eight(printed(&samples, model, run)?),
+            (Samples::Sixteen(samples), Model::Cmyk(_) | Model::Inks) => {
+                Samples::Sixteen(printed(&samples, model, run)?)
             }
-            (Samples::Sixteen(samples), Model::Cmyk(grid)) => {
-                Samples::Sixteen(printed(&samples, |inks| grid.at(inks), run)?)
-            }
-            (Samples::Eight(samples), Model::Inks) => Samples::Eight(printed(&samples, filtered, run)?),
-            (Samples::Sixteen(samples), Model::Inks) => Samples::Sixteen(printed(&samples, filtered, run)?),
             (Samples::Eight(mut samples), _) => {
                 convert(&mut samples, self.result, model, run)?;
                 Samples::Eight(samples)
@@ -169,7 +165,14 @@ fn convert<T: Sample>(samples: &mut [T], channels: Channels, model: &Model, run:
     Ok(())
 }
 
-fn printed<T: Sample>(samples: &[T], colour: impl Fn([T; 4]) -> [T; 3], run: Run<'_>) -> Result<Vec<T>> {
+fn printed<T: Sample>(samples: &[T], model: &Model, run: Run<'_>) -> Result<Vec<T>> {
+    match model {
+        Model::Cmyk(grid) => mixed(samples, |inks| grid.at(inks.map(T::wide)).map(T::of_wide), run),
+        _ => mixed(samples, filtered, run),
+    }
+}
+
+fn mixed<T: Sample>(samples: &[T], colour: impl Fn([T; 4]) -> [T; 3], run: Run<'_>) -> Result<Vec<T>> {
     let (pixels, _) = samples.as_chunks::<4>();
     let mut out = Vec::with_capacity(pixels.len() * 3);
     for strip in pixels.chunks(STRIP_PIXELS) {

@@ -116,16 +116,13 @@ fn understood(block: &str) -> Vec<Declaration> {
 }
 
 /// Whether a colour is such that some browsers pass over it.
-fn falls_back(Declaration { name, value, .. }: &Declaration) -> bool {
-    matches!(name.as_str(), "fill" | "stroke" | "color" | "stop-color" | "flood-color" | "lighting-color")
-        && !is_plain_colour(name, value)
-}
-
-/// Whether every viewer knows the value as a colour.
-pub(in crate::optimize::svg) fn is_plain_colour(name: &str, value: &str) -> bool {
-    match name {
-        "fill" | "stroke" => svgtypes::Paint::from_str(value).is_ok(),
-        _ => matches!(value, "currentColor" | "inherit") || svgtypes::Color::from_str(value).is_ok(),
+pub(in crate::optimize::svg) fn falls_back(Declaration { name, value, .. }: &Declaration) -> bool {
+    match name.as_str() {
+        "fill" | "stroke" => svgtypes::Paint::from_str(value).is_err(),
+        "color" | "stop-color" | "flood-color" | "lighting-color" => {
+            !matches!(value.as_str(), "currentColor" | "inherit") && svgtypes::Color::from_str(value).is_err()
+        }
+        _ => false,
     }
 }
 

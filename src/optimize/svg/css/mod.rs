@@ -4,7 +4,7 @@ mod matched;
 mod text;
 mod valid;
 
-pub(super) use matched::{Cascade, Sheet, is_plain_colour};
+pub(super) use matched::{Cascade, Sheet, falls_back};
 pub(super) use text::{Declaration, declarations, rules, stripped, written};
 pub(super) use valid::{Place, is_invalid};
 

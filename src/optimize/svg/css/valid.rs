@@ -28,8 +28,7 @@ const KEYWORDS: [(&str, &[&str]); 7] = [
 ];
 /// Values of every property.
 const EVERYWHERE: [&str; 5] = ["inherit", "initial", "unset", "revert", "revert-layer"];
-/// Lengths that have no keywords, and whether they may be negative; those that have some; the latter need a unit in a sheet.
-const LENGTHS: [(&str, bool); 2] = [("stroke-width", false), ("stroke-dashoffset", true)];
+/// Lengths that need a unit in a sheet.
 const TEXT_LENGTHS: [&str; 3] = ["font-size", "letter-spacing", "word-spacing"];
 /// Geometry that sheets may declare, with units.
 const GEOMETRY: [&str; 9] = ["x", "y", "width", "height", "cx", "cy", "r", "rx", "ry"];
@@ -89,14 +88,13 @@ pub(in crate::optimize::svg) fn is_invalid(name: &str, value: &str, place: Place
     if let Some((_, keywords)) = KEYWORDS.iter().find(|(property, _)| *property == name) {
         return !keywords.contains(&value);
     }
-    if let Some((_, negative)) = LENGTHS.iter().find(|(property, _)| *property == name) {
-        return !is_length(value, *negative);
-    }
     match name {
         "fill" | "stroke" => !matches!(value, "none" | "context-fill" | "context-stroke") && is_no_colour(value, place),
         "color" | "stop-color" | "flood-color" | "lighting-color" => is_no_colour(value, place),
-        "opacity" | "fill-opacity" | "stroke-opacity" | "stop-opacity" | "flood-opacity" => !is_length(value, true),
-        "stroke-miterlimit" => !is_length(value, false),
+        "opacity" | "fill-opacity" | "stroke-opacity" | "stop-opacity" | "flood-opacity" | "stroke-dashoffset" => {
+            !is_length(value, true)
+        }
+        "stroke-width" | "stroke-miterlimit" => !is_length(value, false),
         "stroke-dasharray" => {
             let separates = |c: char| c == ',' || c.is_ascii_whitespace();
             value != "none"

@@ -3,7 +3,7 @@ use super::super::{
     path::Keep,
     refs,
     screen::Screen,
-    style::{Value, animated, inherited, is_styled, paints},
+    style::{Value, animated, inherited, is_styled, marked, paints},
     tree::{Id, Tree},
 };
 use crate::error::Result;
@@ -55,7 +55,7 @@ pub(super) struct Looks {
     stroke: Vec<Value>,
     caps: Vec<Value>,
     dashes: Vec<Value>,
-    markers: [Vec<Value>; 3],
+    marked: Vec<bool>,
     /// Paths that something runs along.
     followed: Vec<bool>,
     styled: bool,
@@ -76,7 +76,7 @@ impl Looks {
             stroke: inherited(tree, "stroke"),
             caps: inherited(tree, "stroke-linecap"),
             dashes: inherited(tree, "stroke-dasharray"),
-            markers: ["marker-start", "marker-mid", "marker-end"].map(|name| inherited(tree, name)),
+            marked: marked(tree),
             followed,
             styled: is_styled(tree),
         }
@@ -94,7 +94,7 @@ impl Looks {
         Keep {
             stroke,
             dots: stroke && self.caps[at] != Value::Known("butt".to_owned()),
-            vertices: self.markers.iter().any(|marker| paints(&marker[at])),
+            vertices: self.marked[at],
             start: stroke && paints(&self.dashes[at]),
             curves: false,
             single: false,

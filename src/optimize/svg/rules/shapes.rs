@@ -2,7 +2,7 @@ use super::super::{
     Settings,
     path::{Keep, Path},
     screen::Screen,
-    style::{animated, inherited, is_styled, paints},
+    style::{animated, inherited, is_styled, marked, paints},
     tree::{Id, Tree},
 };
 use crate::error::Result;
@@ -20,19 +20,15 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     let screen = Screen::of(tree);
     let (stroke, animated) = (inherited(tree, "stroke"), animated(tree));
     // What is at the vertices of a path is at none of a rectangle's.
-    let markers = ["marker-start", "marker-mid", "marker-end"].map(|name| inherited(tree, name));
+    let marked = marked(tree);
     for id in tree.elements() {
         let plain = tree.element(id).is_some_and(|element| !element.has("style") && !element.has("pathLength"));
         if !plain || animated[id.index()] || !tree.is(id, &["rect", "circle", "ellipse", "line", "polyline", "polygon"])
         {
             continue;
         }
-        let Some(path) = geometry(tree, id).filter(|_| {
-            let marked = || markers.iter().any(|values| paints(&values[id.index()]));
-            !tree.is(id, &["rect"]) || !settings.kinds && !marked()
-        }) else {
-            continue;
-        };
+        let stays = tree.is(id, &["rect"]) && (settings.kinds || marked[id.index()]);
+        let Some(path) = geometry(tree, id).filter(|_| !stays) else { continue };
         let stroked = paints(&stroke[id.index()]);
         let tolerance = settings.tolerance / screen.place(tree, id).scale;
         let keep = if stroked { Keep::ALL } else { Keep::default() };

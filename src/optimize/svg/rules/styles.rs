@@ -41,7 +41,7 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
             folded.push((id, cascade.of(id)));
         }
     }
-    if differs_in_copies(tree, &cascade, settings.run)? {
+    if differs_in_copies(tree, &cascade, &folded, settings.run)? {
         return shorten(tree, &styles, &textual);
     }
     for (id, declarations) in folded {
@@ -52,12 +52,17 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
 }
 
 /// Whether an element is styled otherwise where a `use` shows it, by what stands around it.
-fn differs_in_copies(tree: &Tree, cascade: &Cascade<'_>, run: Run<'_>) -> Result<bool> {
+fn differs_in_copies(
+    tree: &Tree,
+    cascade: &Cascade<'_>,
+    styled: &[(Id, Vec<Declaration>)],
+    run: Run<'_>,
+) -> Result<bool> {
     let used = used(tree);
-    for root in tree.elements().into_iter().filter(|id| used[id.index()]) {
-        for id in tree.descendants(root).into_iter().filter(|id| tree.element(*id).is_some()) {
+    for (id, declarations) in styled {
+        for root in tree.upwards(*id).filter(|id| used[id.index()]) {
             run.check()?;
-            if cascade.of(id) != cascade.of_copy(id, root) {
+            if cascade.of_copy(*id, root) != *declarations {
                 return Ok(true);
             }
         }
@@ -95,15 +100,12 @@ fn fold(tree: &mut Tree, id: Id, declarations: Vec<Declaration>, textual: bool) 
 
 /// Whether a value means the same in an attribute. A length may lack a unit there, and says nothing without one in a style; what
 /// not all viewers know as a colour falls back to the attribute in some.
-fn is_plain_value(Declaration { name, value, .. }: &Declaration) -> bool {
-    match name.as_str() {
+fn is_plain_value(declaration: &Declaration) -> bool {
+    match declaration.name.as_str() {
         "font-size" | "letter-spacing" | "word-spacing" | "baseline-shift" => {
-            value.parse().map_or(true, |number: f64| number == 0.0)
+            declaration.value.parse().map_or(true, |number: f64| number == 0.0)
         }
-        "fill" | "stroke" | "color" | "stop-color" | "flood-color" | "lighting-color" => {
-            css::is_plain_colour(name, value)
-        }
-        _ => true,
+        _ => !css::falls_back(declaration),
     }
 }
 

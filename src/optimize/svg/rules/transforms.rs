@@ -3,7 +3,7 @@ use super::super::{
     matrix::Matrix,
     path::Keep,
     screen::Screen,
-    style::{Value, animated, inherited, is_styled, paints, textual, used},
+    style::{Value, animated, inherited, is_styled, marked, paints, textual, used},
     tree::{Id, Tree},
 };
 use crate::error::Result;
@@ -59,7 +59,7 @@ fn shortest(tree: &Tree, id: Id, name: &str, matrix: Matrix, screen: &Screen, to
 fn fold_into_paths(tree: &mut Tree, screen: &Screen, settings: &Settings<'_>) {
     let looks =
         ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-dashoffset"].map(|name| inherited(tree, name));
-    let markers = ["marker-start", "marker-mid", "marker-end"].map(|name| inherited(tree, name));
+    let marked = marked(tree);
     let (used, animated) = (used(tree), animated(tree));
     for id in tree.elements() {
         let Some(matrix) = tree.get(id, "transform").and_then(Matrix::parse).filter(|_| tree.is(id, &["path"])) else {
@@ -74,7 +74,7 @@ fn fold_into_paths(tree: &mut Tree, screen: &Screen, settings: &Settings<'_>) {
         if painted(fill)
             || painted(stroke)
             || bound.iter().any(|name| element(name).is_some())
-            || markers.iter().any(|marker| paints(&marker[id.index()]))
+            || marked[id.index()]
             || animated[id.index()]
             || used[id.index()] && element("id").is_some() && paints(stroke)
         {
