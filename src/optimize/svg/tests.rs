@@ -382,6 +382,14 @@ fn rectangles_without_markers_stay_that() {
 }
 
 #[test]
+fn paths_with_inherited_markers_stay_apart() {
+    let paths = "<path d=\"M0 0h5v5z\"/><path d=\"M50 0h5v5z\"/>";
+    let document = format!("<svg viewBox=\"0 0 90 9\"><g marker-start=\"url(#m)\">{paths}</g></svg>");
+    assert_eq!(ruled("merge", &document), document);
+    assert_eq!(ruled("merge", &document.replace("url(#m)", "none")).matches("<path").count(), 1);
+}
+
+#[test]
 fn the_class_of_the_root_is_for_the_page_around() {
     let looks = "<path fill=\"#123456\" stroke=\"#654321\"/>".repeat(3);
     let text = ruled("classes", &format!("<svg class=\"a icon\">{looks}</svg>"));

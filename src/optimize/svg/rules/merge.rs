@@ -2,7 +2,7 @@ use super::super::{
     Settings,
     path::{Keep, Path},
     screen::Screen,
-    style::{Value, animated, inherited, is_styled, paints},
+    style::{Value, animated, inherited, is_styled, marked, paints},
     tree::{Element, Id, Tree},
 };
 use crate::error::Result;
@@ -24,33 +24,21 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         return Ok(());
     }
     let screen = Screen::of(tree);
-    let animated = animated(tree);
+    let (animated, marked) = (animated(tree), marked(tree));
     let fill = ["fill", "stroke"].map(|name| inherited(tree, name));
     let plain = |tree: &Tree, id: Id| {
         let painted = |value: &Value| matches!(value, Value::Known(value) if !value.contains("url("));
         // Strokes reach further than the data, and gradients may be in units of the box.
         tree.is(id, &["path"])
             && !animated[id.index()]
+            && !marked[id.index()]
             && tree.children(id).is_empty()
             && painted(&fill[0][id.index()])
             && !paints(&fill[1][id.index()])
             && tree.element(id).is_some_and(|element| {
-                ![
-                    "id",
-                    "style",
-                    "class",
-                    "clip-path",
-                    "mask",
-                    "filter",
-                    "marker-start",
-                    "marker-mid",
-                    "marker-end",
-                    "pathLength",
-                    "role",
-                    "tabindex",
-                ]
-                .iter()
-                .any(|name| element.has(name))
+                !["id", "style", "class", "clip-path", "mask", "filter", "pathLength", "role", "tabindex"]
+                    .iter()
+                    .any(|name| element.has(name))
             })
     };
     let mut gone = Vec::new();
