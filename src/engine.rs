@@ -279,7 +279,7 @@ impl Work<'_> {
         }
         self.run.control.stage(Stage::Optimise, 0.3);
         let (mut done, lossless) = match first.filter(|_| !self.plan.moves) {
-            Some(picture) => (self.optimised(&picture, stores_it)?, None),
+            Some(picture) => self.optimised(&picture, stores_it)?,
             None => self.moving(&mut frames, stores_it)?,
         };
         let kept = metadata.kept(self.plan.keep, false);
@@ -402,7 +402,7 @@ impl Work<'_> {
         optimise_moving(frames, &task, Run { limits: &limits, ..self.run })
     }
 
-    fn optimised(&self, picture: &Picture, stores_it: bool) -> Result<Optimised> {
+    fn optimised(&self, picture: &Picture, stores_it: bool) -> Result<(Optimised, Option<u64>)> {
         let task = Task {
             codecs: self.codecs,
             picture,
@@ -419,7 +419,7 @@ impl Work<'_> {
     /// what the source stores.
     fn unturned(&self, metadata: &Metadata) -> Result<Optimised> {
         let mut frames = self.codecs.frames(self.info.format, self.bytes, &self.plan.decode, self.run)?;
-        let mut done = self.optimised(&self.first(&mut *frames)?, true)?;
+        let (mut done, _) = self.optimised(&self.first(&mut *frames)?, true)?;
         // The pixels are as in sRGB, and their colour type may have changed, for which a profile must be.
         let kept = Metadata { icc: None, ..metadata.kept(self.plan.keep, true) };
         done.bytes = self.marked(self.plan.format, &done.bytes, kept, (self.plan.goal, self.of_all))?;

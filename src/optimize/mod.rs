@@ -96,6 +96,15 @@ pub(crate) struct Task<'a> {
     pub stored: Option<&'a [u8]>,
 }
 
+/// Pixels from which each trial of the whole takes a second or more: there are fewer then, and less is asked of them.
+const LARGE: u64 = 8 << 20;
+
+impl Task<'_> {
+    fn is_large(&self) -> bool {
+        self.picture.layout().pixels() >= LARGE
+    }
+}
+
 /// A file without metadata, and how close it is to the picture.
 #[derive(Debug, Clone)]
 pub(crate) struct Optimised {
@@ -118,8 +127,8 @@ pub(crate) const fn has_strategy(format: Format) -> bool {
     }
 }
 
-/// The smallest file that meets the goal.
-pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
+/// The smallest file that meets the goal, and about how many bytes its pixels take without loss, where that is known.
+pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<(Optimised, Option<u64>)> {
     // Only exact PNG holds 16 bits.
     let exact = matches!(task.goal, Goal::Lossless | Goal::Quality(100));
     let eight = (task.picture.eight().is_none() && !(task.format == Format::Png && exact))
@@ -132,18 +141,18 @@ pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
             let task = &Task { goal, ..*task };
             match task.format {
                 #[cfg(feature = "jpeg")]
-                Format::Jpeg => jpeg::optimise(task, run),
+                Format::Jpeg => Ok((jpeg::optimise(task, run)?, None)),
                 #[cfg(feature = "png")]
                 Format::Png => png::optimise(task, run),
                 #[cfg(feature = "webp")]
-                Format::Webp => webp::optimise(task, run),
+                Format::Webp => Ok((webp::optimise(task, run)?, None)),
                 other => Err(Error::unsupported(format!("writing {other}"))),
             }
         };
-        let mut done = no_larger_than_high((task.format, task.goal), by, |done| done)?;
+        let (mut done, outlook) = no_larger_than_high((task.format, task.goal), by)?;
         let told = deeper.then(|| format!("{} holds 8 bits a sample, and there were more", task.format));
         done.warnings.extend(told);
-        Ok(done)
+        Ok((done, outlook))
     })
 }
 
@@ -154,19 +163,18 @@ fn is_deeper(picture: &Picture) -> bool {
 
 /// What `by` makes for a goal. The settings of `ultra` are those of photographs: where they look as good as `high`, that is searched
 /// for, too, since it may be smaller; and with palettes, whose errors may take more bytes than they spare, always.
-fn no_larger_than_high<T>(
+fn no_larger_than_high(
     (format, goal): (Format, Goal),
-    mut by: impl FnMut(Goal) -> Result<T>,
-    file: impl Fn(&T) -> &Optimised,
-) -> Result<T> {
+    mut by: impl FnMut(Goal) -> Result<(Optimised, Option<u64>)>,
+) -> Result<(Optimised, Option<u64>)> {
     let done = by(goal)?;
     let target = Preset::High.target().unwrap_or(f64::INFINITY);
-    let coarser = file(&done).score < target && !matches!(format, Format::Png | Format::Apng);
+    let coarser = done.0.score < target && !matches!(format, Format::Png | Format::Apng);
     if goal != Goal::Smart(Preset::Ultra) || coarser {
         return Ok(done);
     }
     let high = by(Goal::Smart(Preset::High))?;
-    Ok(if file(&high).bytes.len() < file(&done).bytes.len() { high } else { done })
+    Ok(if high.0.bytes.len() < done.0.bytes.len() { high } else { done })
 }
 
 /// Errors that spare fewer bytes, or a smaller share of them, are not worth being seen.

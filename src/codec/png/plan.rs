@@ -75,7 +75,7 @@ impl Plan {
     pub(super) fn last_level(&self, bytes: usize) -> i32 {
         match bytes >> 20 {
             0..4 => self.level,
-            4..16 => self.level.min(11),
+            4..8 => self.level.min(11),
             _ => self.level.min(10),
         }
     }

@@ -73,7 +73,7 @@ pub(crate) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>)
                 other => Err(Error::unsupported(format!("writing animated {other}"))),
             }
         };
-        no_larger_than_high((task.format, goal), by, |(done, _)| done)
+        no_larger_than_high((task.format, goal), by)
     })
 }
 

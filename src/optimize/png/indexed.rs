@@ -28,6 +28,8 @@ const MOST: usize = 256;
 const SIZES: [usize; 20] = [2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 208, 256];
 /// Shares of diffused error that are tried: none for flat graphics, some for gradients.
 const DITHERS: [f32; 2] = [0.0, 0.6];
+/// What a palette of fewer colours may score above one of more, by chance.
+const BY_CHANCE: f64 = 2.0;
 /// The greatest tolerance worth trying, as a distance in Oklab.
 const MOST_TOLERANCE: f64 = 0.12;
 
@@ -81,8 +83,18 @@ pub(in super::super) fn search(
     let palettes = &mut Palettes::new(histogram, Missed::at(target));
     let gradients = Gradients::of(picture, target, run)?;
     let most = histogram.distinct;
-    let mut trials =
-        Trials { task, most, palettes, picture, reference: sampled, gradients, unspared: 0.0, target, run };
+    let mut trials = Trials {
+        task,
+        most,
+        palettes,
+        picture,
+        reference: sampled,
+        gradients,
+        reached: [0.0; 2],
+        unspared: 0.0,
+        target,
+        run,
+    };
     trials.look()?;
     let Some(best) = trials.best()? else { return Ok(None) };
     run.control.stage(Stage::Encode, 0.7);
@@ -119,6 +131,8 @@ struct Trials<'a, 'h> {
     picture: &'a Picture,
     reference: &'a Reference,
     gradients: Gradients<'a>,
+    /// What the metric says of all colours that a table has, for each way of dithering.
+    reached: [f64; 2],
     /// What its gradients cost in all colours that a table has: no reason to do without one.
     unspared: f64,
     target: f64,
@@ -130,7 +144,10 @@ impl Trials<'_, '_> {
     /// whose surplus of fidelity is spent on repetition.
     fn best(&mut self) -> Result<Option<Choice>> {
         let mut best: Option<Choice> = None;
-        for dither in DITHERS {
+        for (dither, reached) in DITHERS.into_iter().zip(self.reached) {
+            if reached < self.target - BY_CHANCE {
+                continue;
+            }
             let Some(least) = self.least_size(dither, 0)? else { continue };
             let mut sizes = [least, least + 2, least + 5].map(|at| self.size(at)).to_vec();
             sizes.dedup();
@@ -146,14 +163,15 @@ impl Trials<'_, '_> {
         Ok(best)
     }
 
-    /// Looks what no palette can spare the picture.
+    /// Looks what a table can reach, and what none can spare the picture.
     fn look(&mut self) -> Result<()> {
         self.unspared = 0.0;
         let palette = self.palettes.of(SIZES[SIZES.len() - 1], self.run)?;
         let mut least = f64::INFINITY;
-        for dither in DITHERS {
+        for (at, dither) in DITHERS.into_iter().enumerate() {
             let drawn = remap(self.picture, &palette, Remap { dither, tolerance: 0.0 }, self.run)?;
             let Score { metric, judged } = self.score(&drawn)?;
+            self.reached[at] = metric;
             least = least.min(if metric < self.target { f64::INFINITY } else { metric - judged });
         }
         self.unspared = if least.is_finite() { least } else { 0.0 };

@@ -15,7 +15,7 @@ use super::{
     probe, worth_having_exactly,
 };
 use crate::{
-    codec::{EncodeOptions, PngOptions},
+    codec::{EncodeOptions, PngOptions, most},
     control::{Run, Stage},
     error::Result,
 };
@@ -27,14 +27,22 @@ const EFFORT: u8 = 4;
 const LEAST_ULTRA: f64 = 20.0;
 /// How many times the bytes of the best lossy file truecolour may take at no effort to be tried with all of it.
 const MAY_WIN: f64 = 1.5;
+/// Gradients gain more than that by effort: of large pictures, for which no more is asked if this does not suffice.
+const MAY_GAIN: f64 = 2.0;
+/// The effort, and how many times the bytes at it, by which large pictures are judged where it may.
+const LOOK: (u8, f64) = (1, 1.3);
 
-pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
-    match task.goal {
-        Goal::Lossless | Goal::Quality(100) => exact(task, run),
-        Goal::Quality(quality) => indexed::fixed(task, colours_for(quality), indexed::USUAL, f64::NEG_INFINITY, run),
-        Goal::Smart(Preset::Ultra) => indexed::fixed(task, ULTRA_COLOURS, indexed::ULTRA, LEAST_ULTRA, run),
-        Goal::Smart(preset) => smart(task, preset.target_of(task.picture.layout()).unwrap_or(100.0), run),
-    }
+/// The file, and about how many bytes its pixels take without loss, where that is known.
+pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<(Optimised, Option<u64>)> {
+    let done = match task.goal {
+        Goal::Lossless | Goal::Quality(100) => exact(task, run)?,
+        Goal::Quality(quality) => indexed::fixed(task, colours_for(quality), indexed::USUAL, f64::NEG_INFINITY, run)?,
+        Goal::Smart(Preset::Ultra) => indexed::fixed(task, ULTRA_COLOURS, indexed::ULTRA, LEAST_ULTRA, run)?,
+        Goal::Smart(preset) => {
+            return smart(task, preset.target_of(task.picture.layout()).unwrap_or(100.0), run);
+        }
+    };
+    Ok((done, None))
 }
 
 /// Colours for an explicit quality of 1 to 99: 4 to 256, so that equal steps of quality are equal factors.
@@ -55,8 +63,8 @@ fn exact(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
     Ok(Optimised { bytes, score: 100.0, warnings: Vec::new() })
 }
 
-/// The smallest of a palette, near-lossless truecolour and the exact pixels.
-fn smart(task: &Task<'_>, target: f64, run: Run<'_>) -> Result<Optimised> {
+/// The smallest of a palette, near-lossless truecolour and the exact pixels, and about what these take.
+fn smart(task: &Task<'_>, target: f64, run: Run<'_>) -> Result<(Optimised, Option<u64>)> {
     let histogram = Histogram::new(task.picture, run)?;
     let reference = Reference::new(task.picture, run)?;
     let indexed = indexed::search(task, &histogram, &reference, target, run)?;
@@ -66,21 +74,34 @@ fn smart(task: &Task<'_>, target: f64, run: Run<'_>) -> Result<Optimised> {
     let enough = indexed.as_ref().map_or(f64::INFINITY, |found| found.bytes.len() as f64 * MAY_WIN);
     let near = if few { None } else { near::search(task, &reference, target, enough, run)? };
     let best = [indexed, near].into_iter().flatten().min_by_key(|found| found.bytes.len());
-    let Some(best) = best else { return exact(task, run) };
-    if best.bytes.len() as f64 * MAY_WIN < outlook(task, run)? {
-        return Ok(best);
+    let Some(best) = best else { return Ok((exact(task, run)?, None)) };
+    let enough = worth_having_exactly(best.bytes.len());
+    let most = most(enough as u64);
+    let outlook = outlook(task, most, run)?;
+    if outlook > most {
+        return Ok((best, task.is_large().then_some(outlook)));
     }
     // What filters leave nothing of, such as ramps and tiles, takes more bytes with errors than without.
     let exact = exact(task, run)?;
-    Ok(if exact.bytes.len() <= worth_having_exactly(best.bytes.len()) { exact } else { best })
+    let bytes = exact.bytes.len();
+    Ok((if bytes <= enough { exact } else { best }, Some(bytes as u64)))
 }
 
-/// About how many bytes the exact pixels take at no effort, from bands of a large picture.
-fn outlook(task: &Task<'_>, run: Run<'_>) -> Result<f64> {
+/// The least that the exact pixels are thought to come to, by little effort and from bands of a picture that has them; a large
+/// one is looked at more closely where that may be `enough`.
+fn outlook(task: &Task<'_>, enough: u64, run: Run<'_>) -> Result<u64> {
     let bands = bands(task.picture);
     let part = bands.as_ref().unwrap_or(task.picture);
-    let bytes = probe::encode(task, part, &EncodeOptions::Png(options(task, 0)), run)?.len();
-    Ok(bytes as f64 * f64::from(task.picture.height()) / f64::from(part.height()))
+    let share = f64::from(task.picture.height()) / f64::from(part.height());
+    let least = |effort, may_win| {
+        let bytes = probe::encode(task, part, &EncodeOptions::Png(options(task, effort)), run)?.len();
+        Ok((bytes as f64 * share / may_win) as u64)
+    };
+    if !task.is_large() {
+        return least(0, MAY_WIN);
+    }
+    let least_of_all = least(0, MAY_GAIN)?;
+    if least_of_all > enough { Ok(least_of_all) } else { least(LOOK.0, LOOK.1) }
 }
 
 #[cfg(test)]

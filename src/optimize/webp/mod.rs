@@ -29,8 +29,6 @@ pub(super) const GROWTH: f64 = 0.04;
 const FAR: f64 = 10.0;
 /// A file of more than this share of the source's bytes calls for another way.
 const HARDLY_SMALLER: f64 = 0.65;
-/// Pixels from which each trial of the whole takes a second or more: there are fewer then, and less is asked of them.
-const LARGE: u64 = 8 << 20;
 /// How many times the bytes that were foretold are as good as these where pictures are large.
 const NEARLY: f64 = 1.15;
 /// Quality at which `ultra` scores about 50 in the median.
@@ -120,7 +118,7 @@ impl Search<'_> {
             }
         };
         self.run.control.stage(Stage::Encode, 0.6);
-        let enough = if is_large(self.task) { NEARLY * outlook.bytes } else { outlook.bytes };
+        let enough = if self.task.is_large() { NEARLY * outlook.bytes } else { outlook.bytes };
         let best = match self.again(outlook.bytes, &reference)? {
             Some(again) if (again.file.len() as f64) < enough => again,
             Some(again) => smaller(again, self.anew(&outlook, &reference)?, self.target),
@@ -250,17 +248,13 @@ impl Search<'_> {
     }
 }
 
-fn is_large(task: &Task<'_>) -> bool {
-    task.picture.layout().pixels() >= LARGE
-}
-
 /// How many trials of the whole there may be, of the `usual` ones.
 fn trials(task: &Task<'_>, usual: u32) -> u32 {
-    if is_large(task) { usual.min(3) } else { usual }
+    if task.is_large() { usual.min(3) } else { usual }
 }
 
 fn slack(task: &Task<'_>) -> f64 {
-    if is_large(task) { 2.0 * SLACK } else { SLACK }
+    if task.is_large() { 2.0 * SLACK } else { SLACK }
 }
 
 /// The quality that reaches a target in the median.
