@@ -38,6 +38,13 @@ fn text(outcome: &Outcome) -> String {
     String::from_utf8(outcome.bytes.clone()).unwrap()
 }
 
+const GREEN: [u8; 4] = [0, 255, 0, 255];
+
+fn image_of(text: &str) -> image::RgbaImage {
+    let png = r#"{"optimize":{"compression":"lossless"},"output":{"format":"png"}}"#;
+    image::load_from_memory(&process(text.as_bytes(), png).unwrap().bytes).unwrap().to_rgba8()
+}
+
 fn gzipped(text: &str) -> Vec<u8> {
     let mut packer = libdeflater::Compressor::new(libdeflater::CompressionLvl::default());
     let mut gz = vec![0; packer.gzip_compress_bound(text.len())];
@@ -184,6 +191,22 @@ fn a_resized_drawing_shows_what_its_alignment_and_its_size_showed() {
         assert!(resized.contains(&format!("viewBox=\"{view}\"")), "{attributes}: {resized}");
         assert!(!resized.contains("preserveAspectRatio") && outcome.output.width == 600, "{attributes}: {resized}");
     }
+}
+
+#[test]
+fn a_resized_drawing_keeps_shares_of_its_view_box_and_looks_of_its_root_apart() {
+    let pad = r##"{"resize":{"width":80,"height":80,"mode":"pad","background":"#00ff00"}}"##;
+    let shares = r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 50"><rect width="50%" height="50%" fill="red"/></svg>"#;
+    let resized = text(&process(shares.as_bytes(), pad).unwrap());
+    assert!(resized.contains(r#"viewBox="0 -25 100 100""#) && resized.matches("<svg").count() == 2, "{resized}");
+    // The left half of the upper half of the drawing, which begins at a quarter of the square.
+    let drawn = image_of(&resized);
+    let at = |x, y| drawn.get_pixel(x, y).0;
+    assert_eq!([at(20, 30), at(20, 50), at(60, 30), at(20, 10)], [[255, 0, 0, 255], GREEN, GREEN, GREEN]);
+    let lines = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 12" fill="none" stroke="#000" stroke-width="2" fill-opacity=".5"><path d="M4 4h16"/></svg>"##;
+    let resized = text(&process(lines.as_bytes(), pad).unwrap());
+    let drawn = image_of(&resized);
+    assert_eq!([drawn.get_pixel(0, 0).0, drawn.get_pixel(79, 40).0], [GREEN; 2], "{resized}");
 }
 
 #[test]

@@ -14,7 +14,7 @@ const XML: &str = "http://www.w3.org/XML/1998/namespace";
 const MATHML: &str = "http://www.w3.org/1998/Math/MathML";
 
 /// Elements of SVG in which text is content; elsewhere white space between elements is nothing.
-const TEXTUAL: [&str; 8] = ["text", "tspan", "textPath", "tref", "title", "desc", "style", "a"];
+const TEXTUAL: [&str; 9] = ["text", "tspan", "textPath", "tref", "title", "desc", "style", "a", "foreignObject"];
 
 /// The tree of `document`, whose root is `svg`. Nodes are visited without recursion.
 pub(super) fn build(document: &roxmltree::Document<'_>) -> Tree {

@@ -18,7 +18,7 @@ const fn own(name: &'static str, initial: &'static str) -> Property {
 }
 
 /// The presentation attributes of SVG 1.1 and 2 that renderers read, <https://www.w3.org/TR/SVG2/propidx.html>.
-const PROPERTIES: [Property; 62] = [
+const PROPERTIES: [Property; 59] = [
     inherited("fill", "#000"),
     inherited("fill-opacity", "1"),
     inherited("fill-rule", "nonzero"),
@@ -39,10 +39,7 @@ const PROPERTIES: [Property; 62] = [
     inherited("direction", "ltr"),
     inherited("dominant-baseline", ""),
     inherited("font-family", ""),
-    inherited("font-feature-settings", "normal"),
-    inherited("font-kerning", "auto"),
     inherited("font-size", "medium"),
-    inherited("font-size-adjust", "none"),
     inherited("font-stretch", "normal"),
     inherited("font-style", "normal"),
     inherited("font-variant", "normal"),

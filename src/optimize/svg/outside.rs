@@ -55,7 +55,7 @@ fn sheets_hold(tree: &Tree, words: &[&str]) -> bool {
 }
 
 fn holds(sheet: &str, words: &[&str]) -> bool {
-    css::rules(sheet).into_iter().any(|(head, body)| match head.starts_with('@') {
+    css::rules(sheet, true).into_iter().any(|(head, body)| match head.starts_with('@') {
         true => body.contains('{') && holds(body, words),
         false => words.iter().any(|word| head.contains(word)) || body.contains('{') && holds(body, words),
     })

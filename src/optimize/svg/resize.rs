@@ -1,9 +1,10 @@
 //! Another size for a document: it stays one, with the same view box.
 
 use super::{
+    css,
     path::number,
     screen,
-    tree::{Content, Element, Tree},
+    tree::{Content, Element, Id, Tree},
 };
 use crate::operation::Frame;
 
@@ -42,6 +43,7 @@ pub(super) fn resize(tree: &mut Tree, frame: Frame) {
     let root = tree.root();
     let (width, height) = screen::size(tree, root);
     let (mut across, mut down, mut corner) = screen::view(tree, root);
+    let old = [corner.0, corner.1, across, down];
     let ratio = Ratio::of(tree.get(root, "preserveAspectRatio").unwrap_or(""));
     let stretched = matches!(ratio, Ratio::Stretched);
     if let Ratio::Kept { shares: [x, y], slice } = ratio {
@@ -53,8 +55,13 @@ pub(super) fn resize(tree: &mut Tree, frame: Frame) {
         (across, down) = (across + more_across, down + more_down);
     }
     let [left, top, wide, high] = frame.part;
-    let view = [corner.0 + left * across, corner.1 + top * down, wide * across, high * down];
-    tree.set(root, "viewBox", view.map(|side| number::shortest(side, 0.0)).join(" "));
+    let seen = [corner.0 + left * across, corner.1 + top * down, wide * across, high * down];
+    let written = |sides: [f64; 4]| sides.map(|side| number::shortest(side, 0.0));
+    if seen != old && tree.elements().into_iter().any(|id| id != root && leans_on_view(tree, id)) {
+        keep_view(tree, written(old));
+    }
+    let view = written(seen);
+    tree.set(root, "viewBox", view.join(" "));
     tree.set(root, "width", frame.width.to_string());
     tree.set(root, "height", frame.height.to_string());
     match frame.stretched {
@@ -65,12 +72,63 @@ pub(super) fn resize(tree: &mut Tree, frame: Frame) {
     if frame.ground[3] > 0 {
         let [r, g, b, a] = frame.ground;
         let mut ground = Element::new("rect");
-        ["x", "y", "width", "height"].iter().zip(view).for_each(|(name, value)| ground.set(name, value.to_string()));
-        ground.set("fill", format!("#{r:02x}{g:02x}{b:02x}"));
-        if a < u8::MAX {
-            ground.set("fill-opacity", (f64::from(a) / 255.0).to_string());
-        }
+        ["x", "y", "width", "height"].iter().zip(view).for_each(|(name, value)| ground.set(name, value));
+        // The root may have said how everything is drawn.
+        let style = "stroke:none;visibility:visible;fill-opacity:";
+        ground.set("style", format!("fill:#{r:02x}{g:02x}{b:02x};{style}{}", f64::from(a) / 255.0));
         let id = tree.append(root, Content::Element(ground));
         tree.adopt(root, id, true);
     }
+}
+
+/// Whether an element has a length that is a share of the view box, by being said so or by not being said.
+fn leans_on_view(tree: &Tree, id: Id) -> bool {
+    const LENGTHS: [&str; 20] = [
+        "x",
+        "y",
+        "width",
+        "height",
+        "cx",
+        "cy",
+        "r",
+        "rx",
+        "ry",
+        "x1",
+        "y1",
+        "x2",
+        "y2",
+        "fx",
+        "fy",
+        "dx",
+        "dy",
+        "stroke-width",
+        "stroke-dasharray",
+        "stroke-dashoffset",
+    ];
+    let get = |name: &str| tree.get(id, name);
+    let (units, whole): (_, &[&str]) = match tree.name(id) {
+        "linearGradient" => (Some("gradientUnits"), &["x2"]),
+        "radialGradient" => (Some("gradientUnits"), &["cx", "cy", "r"]),
+        "mask" => (Some("maskUnits"), &["x", "y", "width", "height"]),
+        "filter" => (Some("filterUnits"), &["x", "y", "width", "height"]),
+        "pattern" => (Some("patternUnits"), &[]),
+        "svg" => (None, &["width", "height"]),
+        _ => (None, &[]),
+    };
+    let boxed = units.is_some_and(|units| get(units).is_none_or(|units| units.trim() != "userSpaceOnUse"));
+    let share = |name: &str| get(name).is_some_and(|length| length.contains('%'));
+    share("style")
+        || !boxed && (LENGTHS.into_iter().any(share) || whole.iter().any(|name| get(name).is_none()))
+        || tree.is(id, &["style"]) && css::sheets(tree, &[id]).any(|sheet| sheet.contains('%'))
+}
+
+/// Puts all that is drawn into a document of its own that has the view box of before.
+fn keep_view(tree: &mut Tree, view: [String; 4]) {
+    let root = tree.root();
+    let Some(last) = tree.children(root).len().checked_sub(1) else { return };
+    let mut inner = Element::new("svg");
+    ["x", "y", "width", "height"].iter().zip(&view).for_each(|(name, side)| inner.set(name, side.as_str()));
+    inner.set("viewBox", view.join(" "));
+    inner.set("overflow", "visible");
+    tree.wrap(root, 0, last, inner);
 }

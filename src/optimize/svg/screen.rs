@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{
+    css,
     matrix::Matrix,
     refs,
     tree::{Id, Tree},
@@ -151,6 +152,17 @@ fn extent(inside: Matrix) -> f64 {
     let Some(back) = inside.inverse() else { return 1e6 };
     let corners = [(0.0, 0.0), (SIDE, 0.0), (0.0, SIDE), (SIDE, SIDE)].map(|(x, y)| back.apply(x, y));
     corners.iter().fold(0.0, |most: f64, (x, y)| most.max(x.abs()).max(y.abs()))
+}
+
+/// Whether things are drawn larger by what no [`Screen`] sees: transforms of CSS, and view boxes that change over time.
+pub(super) fn grows_unseen(tree: &Tree) -> bool {
+    const WORDS: [&str; 4] = ["scale", "matrix", "zoom", "perspective"];
+    let grows = |css: &str| WORDS.iter().any(|word| css.contains(word));
+    tree.elements().into_iter().any(|id| {
+        tree.get(id, "attributeName").is_some_and(|name| name.trim() == "viewBox")
+            || tree.get(id, "style").is_some_and(grows)
+            || tree.is(id, &["style"]) && css::sheets(tree, &[id]).any(|sheet| grows(&sheet))
+    })
 }
 
 /// Width and height of an `svg` in its own units, and their corner.

@@ -1,6 +1,9 @@
 //! The coarsest numbers at which the document still looks the same.
 
-use super::{Rule, SVG_RULES, Settings, Stage, Vector, apply, finished, structured, tree::Tree, witness::Witness};
+use super::{
+    Rule, SVG_RULES, Settings, Stage, Vector, apply, finished, screen::grows_unseen, structured, tree::Tree,
+    witness::Witness,
+};
 use crate::{
     control::Run,
     error::{Error, Result},
@@ -49,7 +52,16 @@ pub(super) fn search(source: &Source<'_>, task: &Vector<'_>, run: Run<'_>) -> Re
         // What cannot be drawn here, or takes too long, is still made smaller by exact rules.
         Err(_) => None,
     };
-    let mut search = Search { tree, exact, task, witness, started: Vec::new(), warnings: Vec::new(), run };
+    let mut search = Search {
+        tree,
+        exact,
+        grows: grows_unseen(tree),
+        task,
+        witness,
+        started: Vec::new(),
+        warnings: Vec::new(),
+        run,
+    };
     let Some(target) = target(task.goal).filter(|_| search.witness.is_some()) else {
         let seen = search.witness.is_some();
         let settings = if seen { search.settings(ULTRA) } else { exact };
@@ -80,6 +92,8 @@ pub(super) const fn target(goal: Goal) -> Option<f64> {
 struct Search<'a> {
     tree: &'a Tree,
     exact: Settings<'a>,
+    /// What is drawn may be larger than it seems.
+    grows: bool,
     task: &'a Vector<'a>,
     witness: Option<Witness<'a>>,
     /// The document after the rules of the first stage that are named, its pictures compressed like this. They are dear.
@@ -93,6 +107,7 @@ impl<'a> Search<'a> {
         // Halves of halvings: 1, 0.71, 0.5, 0.35 ...
         let whole = 1.0 / f64::from(1u32 << (level / 2));
         let tolerance = if level % 2 == 1 { whole * std::f64::consts::FRAC_1_SQRT_2 } else { whole };
+        let tolerance = if self.grows { EXACT.min(tolerance) } else { tolerance };
         Settings { tolerance, lossy: true, ..self.exact }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{
+    css::declarations,
     names::{ANIMATIONS, property},
     refs::{by_id, references},
     tree::{Id, Tree},
@@ -12,7 +13,7 @@ use crate::{control::Run, error::Result};
 /// What is known of a property's value at an element.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Value {
-    /// That of whoever uses the element, or one that changes over time.
+    /// That of whoever uses the element, one that changes over time, or one that a `style` declares.
     Context,
     /// This.
     Known(String),
@@ -32,7 +33,7 @@ pub(super) fn inherited(tree: &Tree, name: &str) -> Vec<Value> {
     }
     for id in tree.descendants(tree.root()) {
         let value = match (tree.get(id, name), tree.parent(id)) {
-            _ if moving[id.index()] => Value::Context,
+            _ if moving[id.index()] || is_declared(tree, id, name) => Value::Context,
             (Some(value), _) => Value::Known(value.to_owned()),
             (None, _) if used[id.index()] => Value::Context,
             (None, Some(parent)) => values[parent.index()].clone(),
@@ -41,6 +42,26 @@ pub(super) fn inherited(tree: &Tree, name: &str) -> Vec<Value> {
         values[id.index()] = value;
     }
     values
+}
+
+/// Whether the `style` of an element has a word in a property, which then is not what attributes say.
+pub(super) fn is_declared(tree: &Tree, id: Id, name: &str) -> bool {
+    let says = |declared: &str| {
+        declared == name || declared == "all" || matches!(declared, "font" | "marker") && name.starts_with(declared)
+    };
+    tree.get(id, "style").is_some_and(|style| declarations(style).iter().any(|declaration| says(&declaration.name)))
+}
+
+/// Whether a value means another thing where other properties or what is around it are others.
+pub(super) fn is_relative(name: &str, value: &str) -> bool {
+    const WORDS: [&str; 12] =
+        ["inherit", "var(", "calc(", "em", "ex", "%", "bolder", "lighter", "larger", "smaller", "initial", "unset"];
+    match name {
+        "font-family" | "fill" | "stroke" | "cursor" => {
+            matches!(value, "inherit" | "initial" | "unset") || value.contains("var(")
+        }
+        _ => WORDS.iter().any(|word| value.contains(word)) && !value.contains("decreme"),
+    }
 }
 
 /// The elements that a `use` names, by [`Id::index`].

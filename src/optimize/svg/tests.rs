@@ -395,3 +395,77 @@ fn the_class_of_the_root_is_for_the_page_around() {
     let text = ruled("classes", &format!("<svg class=\"a icon\">{looks}</svg>"));
     assert!(text.contains("<svg class=\"a icon\">") && text.contains(".b{fill") && !text.contains(".a{"), "{text}");
 }
+
+/// What rules leave as it is, since browsers draw it otherwise than what would be shorter.
+#[test]
+fn rules_leave_alone_what_means_something_else_elsewhere() {
+    const KEPT: [(&str, &str); 17] = [
+        ("hidden", "<g style=\"stroke:var(--c,#c00)\"><path fill=\"none\" d=\"M0 0h9\"/></g>"),
+        ("hidden", "<path d=\"M5 5\" marker-start=\"url(#m)\"/>"),
+        ("properties", "<g style=\"font:9px a;fill:red\"><text fill=\"#00f\">a</text><text fill=\"#00f\">b</text></g>"),
+        ("properties", "<svg x=\"2em\" font-size=\"40\"><path/></svg>"),
+        ("properties", "<path id=\"q\" d=\"M0 0h9v9z\"/><clipPath><use href=\"#q\" clip-rule=\"evenodd\"/></clipPath>"),
+        ("groups", "<g font-size=\"40\"><text font-size=\"2em\">a</text></g>"),
+        ("groups", "<g letter-spacing=\"1em\"><text font-size=\"9\">a</text></g>"),
+        ("groups", "<g fill=\"red\"><path fill=\"inherit\" d=\"M0 0h9v9z\"/></g>"),
+        ("groups", "<clipPath><g><path d=\"M0 0h9v9z\"/></g></clipPath>"),
+        (
+            "groups",
+            "<clipPath id=\"k\"/><g clip-path=\"url(#k)\"><path/><path/></g><g clip-path=\"url(#k)\"><path style=\"mix-blend-mode:multiply\"/></g>",
+        ),
+        ("transforms", "<linearGradient id=\"a\" href=\"#b\" gradientTransform=\"translate(0)\"/>"),
+        ("transforms", "<path id=\"p\" transform=\"translate(20)\" d=\"M0 0h9v9\"/><mpath href=\"#p\"/>"),
+        (
+            "definitions",
+            "<linearGradient id=\"a\"/><linearGradient id=\"b\"><set href=\"#a\" attributeName=\"x2\" to=\"1\"/></linearGradient><path fill=\"url(#a)\"/><path fill=\"url(#b)\"/>",
+        ),
+        (
+            "definitions",
+            "<defs fill=\"red\"><pattern id=\"a\"><path/></pattern></defs><defs fill=\"#00f\"><pattern id=\"b\"><path/></pattern></defs><path fill=\"url(#a)\"/><path fill=\"url(#b)\"/>",
+        ),
+        (
+            "gradients",
+            "<linearGradient id=\"a\"><stop/><set attributeName=\"x2\" to=\".1\"/></linearGradient><linearGradient id=\"b\" href=\"#a\"/>",
+        ),
+        (
+            "gradients",
+            "<linearGradient id=\"a\" gradientTransform=\"scale(3)\"/><linearGradient href=\"#a\" x1=\"0\" y1=\"0\" x2=\"9\" y2=\"0\" gradientTransform=\"scale(2)\"/>",
+        ),
+        ("styles", "<text style=\"font-kerning:none\">a</text><foreignObject>b</foreignObject>"),
+    ];
+    let document = |inner: &str| format!("<svg viewBox=\"0 0 90 9\">{inner}</svg>");
+    let done = KEPT.map(|(rule, inner)| (rule, ruled(rule, &document(inner)), document(inner)));
+    let changed: Vec<_> = done.iter().filter(|(_, after, before)| after != before).collect();
+    assert!(changed.is_empty(), "{changed:#?}");
+}
+
+#[test]
+fn a_focus_is_looked_for_along_no_endless_way() {
+    let chain = |count: usize| {
+        let one =
+            |n: usize| format!("<radialGradient id=\"g{n}\" fx=\".5\" cx=\".5\" href=\"#g{}\"/>", (n + 1) % count);
+        format!("<svg>{}</svg>", (0..count).map(one).collect::<String>())
+    };
+    assert_eq!(ruled("gradients", &chain(40_000)), chain(40_000));
+    let alone = ruled("gradients", "<svg><radialGradient fx=\".5\" cx=\".5\"/></svg>");
+    assert_eq!(alone, "<svg><radialGradient cx=\".5\"/></svg>");
+}
+
+#[test]
+fn numbers_are_as_exact_as_the_largest_that_they_may_be_drawn() {
+    let grows = |inner: &str| screen::grows_unseen(&tree(&format!("<svg>{inner}</svg>")));
+    assert!(grows("<g style=\"transform:translate(1px,1px) scale(100)\"/>"));
+    assert!(grows("<style>@keyframes a{to{scale:9}}</style>"));
+    assert!(grows("<animate attributeName=\"viewBox\"/>"));
+    assert!(!grows("<g style=\"fill:red\" transform=\"scale(9)\"/><style>a{fill:red}</style>"));
+}
+
+#[test]
+fn selectors_that_no_browser_understands_pick_nothing() {
+    let styled = |sheet: &str| ruled("styles", &format!("<svg><style>{sheet}</style><path class=\"b\"/></svg>"));
+    let none = styled(".a{fill:red}");
+    for sheet in [".a{fill:red};.b{fill:lime}", ".a{fill:red}}.b{fill:lime}", ".b,{fill:lime}", ",.b{fill:lime}"] {
+        assert_eq!(styled(sheet), none, "{sheet}");
+    }
+    assert!(styled(".a,.b{fill:lime}").contains("lime"));
+}

@@ -25,9 +25,14 @@ impl<'a> Sheet<'a> {
     /// not understood.
     pub(in crate::optimize::svg) fn parse(css: &'a str) -> Option<Self> {
         let mut found = Vec::new();
-        for (head, body) in rules(css) {
+        for (head, body) in rules(css, false) {
             if head.starts_with('@') || body.contains('{') {
                 return None;
+            }
+            let bare: String = head.split_ascii_whitespace().collect();
+            if format!(",{bare},").contains(",,") {
+                // A list with an empty place in it is none.
+                continue;
             }
             for selector in split(head, ',') {
                 let known = selector.replace(":first-child", "");

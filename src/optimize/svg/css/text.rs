@@ -10,9 +10,10 @@ pub(in crate::optimize::svg) struct Declaration {
 }
 
 /// What stands between braces and in front of them; at-rules as they are, with an empty body where they have none. Rules
-/// that say nothing are left out, so that what has no body and is no at-rule is a declaration beside nested rules.
-pub(in crate::optimize::svg) fn rules(sheet: &str) -> Vec<(&str, &str)> {
-    let mut found = Vec::new();
+/// that say nothing are left out, so that what has no body and is no at-rule is a declaration beside nested rules. Where rules are
+/// not `nested` there are no such: what ends like one belongs to the selectors of the rule behind it, which nobody understands then.
+pub(in crate::optimize::svg) fn rules(sheet: &str, nested: bool) -> Vec<(&str, &str)> {
+    let (mut found, mut spoilt) = (Vec::new(), false);
     let mut rest = sheet;
     while let Some((at, c)) = outside(rest, &['{', ';', '}']) {
         let head = rest[..at].trim();
@@ -20,14 +21,19 @@ pub(in crate::optimize::svg) fn rules(sheet: &str) -> Vec<(&str, &str)> {
         if c == '{' {
             let end = closing(rest);
             let body = rest[..end].trim();
-            found.extend(Some((head, body)).filter(|_| head.starts_with('@') || !body.is_empty()));
+            let said = !std::mem::take(&mut spoilt) && (head.starts_with('@') || !body.is_empty());
+            found.extend(Some((head, body)).filter(|_| said));
             rest = rest.get(end + 1..).unwrap_or("");
+        } else if !nested && (spoilt || c == '}' || !head.starts_with('@')) {
+            spoilt = true;
         } else if !head.is_empty() {
             found.push((head, ""));
         }
     }
     // The end of a sheet ends its last statement.
-    found.extend(Some((rest.trim(), "")).filter(|(head, _)| !head.is_empty()));
+    found.extend(
+        Some((rest.trim(), "")).filter(|(head, _)| !head.is_empty() && (nested || !spoilt && head.starts_with('@'))),
+    );
     found
 }
 
@@ -139,7 +145,7 @@ mod tests {
     #[test]
     fn rules_and_declarations_are_split_outside_of_strings_and_parentheses() {
         let sheet = "@import url(a;b); a>b , .c{fill:url(\"x;}y\") ; Stroke : red!IMPORTANT} @media x{a{b:c}}";
-        let rules = rules(sheet);
+        let rules = rules(sheet, false);
         assert_eq!(rules.iter().map(|rule| rule.0).collect::<Vec<_>>(), ["@import url(a;b)", "a>b , .c", "@media x"]);
         let found = declarations(rules[1].1);
         assert_eq!(written(&found), "fill:url(\"x;}y\");stroke:red!important");
@@ -152,20 +158,28 @@ mod tests {
             assert_eq!(declarations(&format!("a:\"b{end};c:d")).len(), 2, "{end:?}");
             assert_eq!(declarations(&format!("a:\"b\\{end};c:d\";e:f")).len(), 2, "{end:?}");
         }
-        assert_eq!(rules("a{b:'c\n}d{e:f}").len(), 2);
+        assert_eq!(rules("a{b:'c\n}d{e:f}", false).len(), 2);
+    }
+
+    #[test]
+    fn what_ends_between_rules_spoils_the_next_of_them_unless_they_are_nested() {
+        for sheet in ["a{b:c};d{e:f}g{h:i}", "a{b:c}}d{e:f}g{h:i}", "a{b:c}j;@k{e:f}g{h:i}"] {
+            assert_eq!(rules(sheet, false), [("a", "b:c"), ("g", "h:i")], "{sheet}");
+        }
+        assert_eq!(rules("a{b:c};d{e:f}", true).len(), 2);
     }
 
     #[test]
     fn what_the_end_cuts_off_is_a_rule_too() {
-        assert_eq!(rules("a{b:c}@import 'd'"), [("a", "b:c"), ("@import 'd'", "")]);
+        assert_eq!(rules("a{b:c}@import 'd'", false), [("a", "b:c"), ("@import 'd'", "")]);
     }
 
     #[test]
     fn comments_are_a_space_and_what_is_cut_off_does_not_matter() {
         assert_eq!(stripped("a/*b*/c<!--d-->e/*f"), "a c d e ");
         assert_eq!(declarations("fill;:x;;y:"), []);
-        assert_eq!(rules("a{b:c"), [("a", "b:c")]);
-        assert_eq!(rules("a{}@b{}"), [("@b", "")]);
+        assert_eq!(rules("a{b:c", false), [("a", "b:c")]);
+        assert_eq!(rules("a{}@b{}", false), [("@b", "")]);
     }
 
     #[test]

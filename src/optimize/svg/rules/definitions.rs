@@ -5,7 +5,7 @@ use super::super::{
     names::{ANIMATIONS, DEFINITIONS},
     outside::is_library,
     refs,
-    style::is_styled,
+    style::{animated, is_styled},
     tree::{Id, Tree},
     write::write_part,
 };
@@ -88,9 +88,11 @@ fn share_equal(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     let mut first: BTreeMap<String, String> = BTreeMap::new();
     let mut renamed: BTreeMap<String, String> = BTreeMap::new();
     let mut gone: Vec<Id> = Vec::new();
+    let animated = animated(tree);
     for id in tree.elements() {
         settings.run.check()?;
-        if !tree.is(id, &STANDING) || tree.is(id, &["symbol", "style"]) {
+        let moves = |id: Id| tree.descendants(id).into_iter().any(|id| animated[id.index()]);
+        if !tree.is(id, &STANDING) || tree.is(id, &["symbol", "style"]) || moves(id) {
             continue;
         }
         let Some(name) = tree.get(id, "id").map(str::to_owned) else { continue };
@@ -99,7 +101,7 @@ fn share_equal(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
             continue;
         }
         // What is inherited from around them is part of what they are.
-        let outer: Vec<_> = tree.upwards(id).skip(1).filter(|id| !tree.is(*id, &["defs"])).collect();
+        let outer: Vec<_> = tree.upwards(id).skip(1).filter(|id| !is_bare_defs(tree, *id)).collect();
         let context = if outer.len() > 1 { format!("{:?}", outer) } else { String::new() };
         match first.get(&(context.clone() + &write_part(tree, id))) {
             Some(same) => {
@@ -112,6 +114,12 @@ fn share_equal(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     tree.remove_all(&gone);
     rename(tree, &renamed);
     Ok(())
+}
+
+/// Whether an element only holds definitions, and hands nothing down to them.
+fn is_bare_defs(tree: &Tree, id: Id) -> bool {
+    tree.is(id, &["defs"])
+        && tree.element(id).is_some_and(|element| element.attributes.iter().all(|it| it.name == "id"))
 }
 
 /// Replaces the ids that attributes name.

@@ -24,13 +24,16 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     if !settings.keep_ids {
         take_in_stops(tree, settings)?;
     }
-    drop_focus(tree);
+    let ids = refs::by_id(tree);
+    drop_focus(tree, &ids, settings)?;
     let screen = Screen::of(tree);
     let animated = animated(tree);
     let templates = users(tree);
     for id in tree.elements() {
+        settings.run.check()?;
         let built_on = tree.get(id, "id").is_some_and(|name| templates.contains_key(name));
-        if tree.is(id, &GRADIENTS) && !animated[id.index()] && !built_on && tree.get(id, "style").is_none() {
+        let still = tree.is(id, &GRADIENTS) && !animated[id.index()] && tree.get(id, "style").is_none();
+        if still && !built_on && silent(tree, &ids, id, &["gradientTransform"]) {
             straighten(tree, id, settings.tolerance / screen.place(tree, id).scale);
         }
     }
@@ -54,7 +57,7 @@ fn take_in_stops(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     for (id, attribute, target) in refs::references(tree) {
         uses.entry(target).or_default().push((id, attribute));
     }
-    let (ids, mut gone) = (refs::by_id(tree), Vec::new());
+    let (ids, mut gone, animated) = (refs::by_id(tree), Vec::new(), animated(tree));
     for (name, users) in uses {
         settings.run.check()?;
         let (Some(&lender), [(user, attribute)]) = (ids.get(&name), users.as_slice()) else { continue };
@@ -62,7 +65,8 @@ fn take_in_stops(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
             element.is(&GRADIENTS) && element.attributes.iter().all(|attribute| attribute.name == "id")
         });
         let empty = tree.is(*user, &GRADIENTS) && tree.children(*user).is_empty() && *user != lender;
-        if bare && empty && attribute == "href" && tree.parent(lender).is_some() {
+        let still = !animated[lender.index()] && !animated[user.index()];
+        if bare && empty && still && attribute == "href" && tree.parent(lender).is_some() {
             tree.pour(lender, *user);
             tree.unset(*user, "href");
             gone.push(lender);
@@ -73,21 +77,31 @@ fn take_in_stops(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
 }
 
 /// A focus in the centre is where it is without being said, unless another gradient says otherwise.
-fn drop_focus(tree: &mut Tree) {
-    let ids = refs::by_id(tree);
+fn drop_focus(tree: &mut Tree, ids: &BTreeMap<String, Id>, settings: &Settings<'_>) -> Result<()> {
     for id in tree.elements() {
-        let centred = |f: &str, c: &str| tree.get(id, f).is_none_or(|focus| tree.get(id, c) == Some(focus));
-        if !tree.is(id, &["radialGradient"]) || !centred("fx", "cx") || !centred("fy", "cy") {
-            continue;
-        }
-        // Along what it builds on; a circle of them ends nowhere.
-        let above =
-            std::iter::successors(Some(id), |id| ids.get(tree.get(*id, "href")?.trim_start_matches('#')).copied());
-        if above.skip(1).take(ids.len() + 1).all(|id| tree.get(id, "fx").is_none() && tree.get(id, "fy").is_none()) {
+        settings.run.check()?;
+        let said = |name: &str| tree.get(id, name).is_some();
+        let centred = |f: &str, c: &str| !said(f) || tree.get(id, c) == tree.get(id, f);
+        if tree.is(id, &["radialGradient"])
+            && (said("fx") || said("fy"))
+            && centred("fx", "cx")
+            && centred("fy", "cy")
+            && silent(tree, ids, id, &["fx", "fy"])
+        {
             tree.unset(id, "fx");
             tree.unset(id, "fy");
         }
     }
+    Ok(())
+}
+
+/// Whether nothing that a gradient builds on has one of these attributes; along a longer way than anybody takes, it may.
+fn silent(tree: &Tree, ids: &BTreeMap<String, Id>, id: Id, names: &[&str]) -> bool {
+    const LONGEST: usize = 16;
+    let lender = |id: &Id| ids.get(tree.get(*id, "href")?.trim_start_matches('#')).copied();
+    let mut above = std::iter::successors(Some(id), lender).skip(1);
+    above.by_ref().take(LONGEST).all(|id| names.iter().all(|name| tree.get(id, name).is_none()))
+        && above.next().is_none()
 }
 
 /// Takes the transform into the numbers of the gradient where that is exact and shorter.

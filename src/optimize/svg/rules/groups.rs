@@ -5,8 +5,8 @@ use super::super::{
     matrix::Matrix,
     names::{DEFINITIONS, DRAWN, property},
     refs,
-    style::{animated, is_styled},
-    tree::{Element, Id, Tree},
+    style::{animated, is_relative, is_styled},
+    tree::{Attribute, Element, Id, Tree},
 };
 use crate::{codec::svg::urls, control::Run, error::Result};
 
@@ -25,7 +25,8 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     let still = Still::of(tree);
     for id in tree.elements().into_iter().rev() {
         settings.run.check()?;
-        if tree.is(id, &["g"]) && tree.parent(id).is_some() && still.stands(id) {
+        // Browsers clip by shapes, and all away by groups.
+        if tree.is(id, &["g"]) && tree.parent(id).is_some() && still.stands(id) && !tree.within(id, &["clipPath"]) {
             dissolve(tree, id, &still);
         }
     }
@@ -65,16 +66,18 @@ fn dissolve(tree: &mut Tree, id: Id, still: &Still) {
             tree.dissolve(id);
         }
         _ if drawn.iter().any(|child| still.is_drawn_elsewhere(*child)) => {}
-        _ => spread(tree, id, &group, &drawn),
+        _ => spread(tree, id, &group, &drawn, still),
     }
 }
 
 /// Inherited properties go to the children where that is shorter than the group.
-fn spread(tree: &mut Tree, id: Id, group: &Element, children: &[Id]) {
+fn spread(tree: &mut Tree, id: Id, group: &Element, children: &[Id], still: &Still) {
     let inherited = |name: &str| property(name).is_some_and(|property| property.inherited);
     let able = |child: &Id| tree.is(*child, &DRAWN) || tree.is(*child, &["g", "a", "switch"]);
     if children.is_empty()
-        || !group.attributes.iter().all(|attribute| inherited(&attribute.name))
+        || !group.attributes.iter().all(|attribute| {
+            inherited(&attribute.name) && children.iter().all(|child| still.is_handed_on(tree, attribute, *child))
+        })
         || !children.iter().all(able)
     {
         return;
@@ -130,7 +133,7 @@ fn passes_on(tree: &Tree, group: &Element, child: Id, still: &Still) -> bool {
                 && !still.is_boxed(&attribute.value)
         }
         "opacity" => !element.has("opacity") && !inner_bound,
-        name => property(name).is_some_and(|property| property.inherited),
+        name => property(name).is_some_and(|property| property.inherited) && still.is_handed_on(tree, attribute, child),
     })
 }
 
@@ -144,6 +147,10 @@ struct Still {
     linked: Vec<bool>,
     /// Definitions in the units of their user's own.
     unboxed: BTreeSet<String>,
+    /// Something has a colour of its own for `currentColor`.
+    coloured: bool,
+    /// Something is blended with what is below it in its group.
+    blended: bool,
 }
 
 impl Still {
@@ -160,12 +167,24 @@ impl Still {
             animated: animated(tree),
             linked,
             unboxed: unboxed.filter_map(|id| tree.get(id, "id").map(str::to_owned)).collect(),
+            coloured: tree.elements().into_iter().any(|id| tree.get(id, "color").is_some()),
+            blended: tree.elements().into_iter().any(|id| {
+                tree.get(id, "style").is_some_and(|style| style.contains("blend") || style.contains("isolation"))
+            }),
         }
     }
 
     /// Whether an element is the same at any time. Groups made since are.
     fn stands(&self, id: Id) -> bool {
         !self.animated.get(id.index()).copied().unwrap_or(false)
+    }
+
+    /// Whether a child that has an inherited attribute of its group itself shows the same, having it or one of its own.
+    fn is_handed_on(&self, tree: &Tree, attribute: &Attribute, child: Id) -> bool {
+        let values = [Some(attribute.value.as_str()), tree.get(child, &attribute.name)];
+        values.into_iter().flatten().all(|value| {
+            !is_relative(&attribute.name, value) && !(self.coloured && value.eq_ignore_ascii_case("currentcolor"))
+        })
     }
 
     /// Whether a link leads to an element, which is drawn there as it is by itself, without what is around it here.
@@ -204,7 +223,7 @@ fn join(tree: &mut Tree, parent: Id, named: &BTreeSet<String>, still: &Still, ru
                     && element.get("id").is_none_or(|id| !named.contains(id))
                     && element.attributes.iter().all(|attribute| {
                         matches!(attribute.name.as_str(), "transform")
-                            || attribute.name == "clip-path" && !still.is_boxed(&attribute.value)
+                            || attribute.name == "clip-path" && !still.blended && !still.is_boxed(&attribute.value)
                             || property(&attribute.name).is_some_and(|property| property.inherited)
                     })
             })
@@ -229,7 +248,9 @@ fn join(tree: &mut Tree, parent: Id, named: &BTreeSet<String>, still: &Still, ru
 
 /// Runs of neighbours with the same clip path or transform get a group that has it for all of them.
 fn share(tree: &mut Tree, parent: Id, still: &Still, run: Run<'_>) -> Result<()> {
-    for name in ["clip-path", "transform"] {
+    // What is clipped is a group of its own, in which things are blended.
+    let names = if still.blended { &["transform"][..] } else { &["clip-path", "transform"] };
+    for &name in names {
         let mut at = 0;
         while let Some(&child) = tree.children(parent).get(at) {
             run.check()?;

@@ -5,7 +5,7 @@ use super::super::{
     names::{ANIMATIONS, SHAPES},
     path::{Path, Segment},
     refs,
-    style::{animated, inherited, is_styled, paints},
+    style::{animated, inherited, is_styled, marked, paints},
     tree::{Element, Id, Tree},
 };
 use crate::error::Result;
@@ -28,7 +28,7 @@ pub(super) fn apply(tree: &mut Tree, _: &Settings<'_>) -> Result<()> {
         let ids = refs::by_id(tree);
         refs::references(tree).iter().filter_map(|(_, _, target)| ids.get(target).copied()).collect()
     };
-    let animated = animated(tree);
+    let (animated, marked) = (animated(tree), marked(tree));
     let moving = tree.elements().into_iter().any(|id| tree.is(id, &ANIMATIONS));
     let unpainted = |tree: &Tree, id: Id| {
         tree.is(id, &SHAPES)
@@ -37,9 +37,7 @@ pub(super) fn apply(tree: &mut Tree, _: &Settings<'_>) -> Result<()> {
             && !tree.within(id, &["clipPath"])
             // Without paint it may still be what pointers hit.
             && tree.upwards(id).all(|id| tree.get(id, "pointer-events").is_none_or(|events| events.trim() == "none"))
-            && ["marker-start", "marker-mid", "marker-end"]
-                .iter()
-                .all(|name| tree.upwards(id).all(|id| tree.get(id, name).is_none()))
+            && !marked[id.index()]
     };
     tree.retain(|tree, id| {
         let element = tree.element(id);
@@ -47,7 +45,9 @@ pub(super) fn apply(tree: &mut Tree, _: &Settings<'_>) -> Result<()> {
         if !plain || named.contains(&id) || animated[id.index()] || tree.within(id, &["switch"]) {
             return true;
         }
-        !(is_switched_off(tree, id) || has_no_size(tree, id) || unpainted(tree, id) && !moving && !turns)
+        !(is_switched_off(tree, id)
+            || has_no_size(tree, id, marked[id.index()])
+            || unpainted(tree, id) && !moving && !turns)
     });
     drop_empty(tree, &named);
     Ok(())
@@ -65,8 +65,8 @@ fn holds_named(tree: &Tree, id: Id) -> bool {
     tree.descendants(id).into_iter().any(|id| tree.get(id, "id").is_some())
 }
 
-/// A shape that the specification switches off by its numbers.
-fn has_no_size(tree: &Tree, id: Id) -> bool {
+/// A shape that the specification switches off by its numbers. Markers are drawn where a path only moves, too.
+fn has_no_size(tree: &Tree, id: Id, marked: bool) -> bool {
     let zero = |name: &str| tree.get(id, name).is_some_and(|value| value.trim().parse() == Ok(0.0));
     match tree.name(id) {
         "rect" | "image" | "pattern" => zero("width") || zero("height"),
@@ -74,8 +74,10 @@ fn has_no_size(tree: &Tree, id: Id) -> bool {
         "ellipse" => zero("rx") || zero("ry"),
         "path" => match tree.get(id, "d") {
             None => !tree.children(id).iter().any(|child| tree.is(*child, &ANIMATIONS)),
-            Some(data) => Path::parse(data)
-                .is_some_and(|path| path.segments.iter().all(|segment| matches!(segment, Segment::Move(_)))),
+            Some(data) => Path::parse(data).is_some_and(|path| {
+                path.segments.iter().all(|segment| matches!(segment, Segment::Move(_)))
+                    && !(marked && !path.segments.is_empty())
+            }),
         },
         "polygon" | "polyline" => tree.get(id, "points").is_none_or(|points| points.trim().is_empty()),
         _ => false,

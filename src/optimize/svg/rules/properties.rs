@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::{
     Settings,
     names::{ANIMATIONS, DEFINITIONS, SHAPES, property},
-    style::{Value, inherited, is_styled, paints, used},
+    style::{Value, inherited, is_declared, is_relative, is_styled, paints, used},
     tree::{Id, Tree},
 };
 use crate::error::Result;
@@ -33,10 +33,15 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     let moving = moving(tree);
     let painted = |values: &[Value], name: &str, id: Id| moving.contains(name) || paints(&values[id.index()]);
     let used = used(tree);
+    let clips_copies = order.iter().any(|id| tree.is(*id, &["use"]) && tree.within(*id, &["clipPath"]));
     for name in &names {
         settings.run.check()?;
         // What is drawn as a marker would inherit them as well.
-        if name.starts_with("marker-") || moving.contains(name) || !is_absolute(tree, name) {
+        if name.starts_with("marker-")
+            || name == "clip-rule" && clips_copies
+            || moving.contains(name)
+            || !is_absolute(tree, name)
+        {
             continue;
         }
         let cares = |id: Id| {
@@ -64,22 +69,14 @@ fn moving(tree: &Tree) -> BTreeSet<String> {
     animations.filter_map(|id| tree.get(id, "attributeName")).map(|name| name.trim().to_owned()).collect()
 }
 
-/// Whether no value of the property depends on where it is declared.
+/// Whether no value of the property depends on where it is declared, and all are declared by attributes.
 fn is_absolute(tree: &Tree, name: &str) -> bool {
-    const RELATIVE: [&str; 12] =
-        ["inherit", "var(", "calc(", "em", "ex", "%", "bolder", "lighter", "larger", "smaller", "initial", "unset"];
-    let words = !matches!(name, "font-family" | "fill" | "stroke" | "cursor");
     let colour = tree.elements().iter().any(|id| tree.get(*id, "color").is_some());
     tree.elements().iter().all(|id| {
-        let font = tree.get(*id, "style").is_some_and(|style| style.contains("font:") || style.contains("all:"));
-        !(font && name.starts_with("font"))
-            && tree.get(*id, name).is_none_or(|value| {
-                let relative = match words {
-                    true => RELATIVE.iter().any(|word| value.contains(word)) && !value.contains("decreme"),
-                    false => matches!(value, "inherit" | "initial" | "unset") || value.contains("var("),
-                };
-                !(relative || colour && value.eq_ignore_ascii_case("currentcolor"))
-            })
+        !is_declared(tree, *id, name)
+            && tree
+                .get(*id, name)
+                .is_none_or(|value| !(is_relative(name, value) || colour && value.eq_ignore_ascii_case("currentcolor")))
     })
 }
 
@@ -96,6 +93,7 @@ fn cares(tree: &Tree, id: Id, name: &str) -> bool {
         "color-interpolation" => shape || text || kind.ends_with("Gradient") || kind == "mask",
         "image-rendering" => matches!(kind, "image" | "feImage"),
         "visibility" | "cursor" | "pointer-events" => shape || text || html || matches!(kind, "image" | "a" | "svg"),
+        _ if name.starts_with("font") && measures(tree, id) => true,
         _ if name.starts_with("font") || name.starts_with("text") || name.starts_with("glyph") => text || html,
         "direction" | "dominant-baseline" | "letter-spacing" | "word-spacing" | "writing-mode" => text || html,
         "color-rendering" => false,
@@ -103,6 +101,12 @@ fn cares(tree: &Tree, id: Id, name: &str) -> bool {
         "fill" | "stroke" => shape || text || kind == "use" && tree.within(id, &["pattern"]),
         _ => shape || text,
     }
+}
+
+/// Whether lengths of an element are in units of its font.
+fn measures(tree: &Tree, id: Id) -> bool {
+    let attributes = tree.element(id).map_or(&[][..], |element| &element.attributes);
+    attributes.iter().any(|attribute| ["em", "ex", "ch"].iter().any(|unit| attribute.value.trim_end().ends_with(unit)))
 }
 
 /// One property over the whole tree. Values are numbered: 0 comes from whoever uses the element, 1 is the initial one.

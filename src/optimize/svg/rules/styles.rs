@@ -152,16 +152,16 @@ fn shorten(tree: &mut Tree, styles: &[Id], textual: &[bool]) -> Result<()> {
     }
     for child in styles.iter().flat_map(|id| tree.children(*id).to_vec()).collect::<Vec<_>>() {
         if let Some(text) = tree.text_mut(child) {
-            *text = compact(&css::stripped(text));
+            *text = compact(&css::stripped(text), false);
         }
     }
     Ok(())
 }
 
 /// A sheet without white space that says nothing.
-fn compact(sheet: &str) -> String {
+fn compact(sheet: &str, nested: bool) -> String {
     let mut text = String::new();
-    for (head, body) in css::rules(sheet) {
+    for (head, body) in css::rules(sheet, nested) {
         let written = |block: &str| css::written(&css::declarations(block));
         // A declaration beside nested rules.
         if body.is_empty() && !head.starts_with('@') {
@@ -169,7 +169,7 @@ fn compact(sheet: &str) -> String {
             continue;
         }
         let head = head.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
-        let inner = if body.contains('{') { compact(body) } else { written(body) };
+        let inner = if body.contains('{') { compact(body, nested || !head.starts_with('@')) } else { written(body) };
         match (head.starts_with('@'), inner.is_empty()) {
             (true, true) => text.push_str(&format!("{head};")),
             (false, true) => {}

@@ -1,7 +1,10 @@
+use std::collections::BTreeSet;
+
 use super::super::{
     Settings,
     matrix::Matrix,
     path::Keep,
+    refs,
     screen::Screen,
     style::{Value, animated, inherited, is_styled, marked, paints, textual, used},
     tree::{Id, Tree},
@@ -24,6 +27,10 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
             }
             let tolerance = settings.pixels(textual[id.index()]);
             let text = shortest(tree, id, name, matrix, &screen, tolerance);
+            // Without one of its own it would have that of what it builds on.
+            if text.is_empty() && name != "transform" && tree.get(id, "href").is_some() {
+                continue;
+            }
             match text.is_empty() {
                 true => drop(tree.unset(id, name)),
                 false => tree.set(id, name, text),
@@ -55,12 +62,19 @@ fn shortest(tree: &Tree, id: Id, name: &str, matrix: Matrix, screen: &Screen, to
     if parts.len() < whole.len() { parts } else { whole }
 }
 
+/// The paths along which things move, as their data say and not their transforms.
+fn followed(tree: &Tree) -> BTreeSet<Id> {
+    let ids = refs::by_id(tree);
+    let names = refs::references(tree).into_iter().filter(|(id, ..)| tree.is(*id, &["mpath"]));
+    names.filter_map(|(.., target)| ids.get(&target).copied()).collect()
+}
+
 /// A path takes its transform into its data if that is shorter and nothing else hangs on its units.
 fn fold_into_paths(tree: &mut Tree, screen: &Screen, settings: &Settings<'_>) {
     let looks =
         ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-dashoffset"].map(|name| inherited(tree, name));
     let marked = marked(tree);
-    let (used, animated) = (used(tree), animated(tree));
+    let (used, animated, followed) = (used(tree), animated(tree), followed(tree));
     for id in tree.elements() {
         let Some(matrix) = tree.get(id, "transform").and_then(Matrix::parse).filter(|_| tree.is(id, &["path"])) else {
             continue;
@@ -76,6 +90,7 @@ fn fold_into_paths(tree: &mut Tree, screen: &Screen, settings: &Settings<'_>) {
             || bound.iter().any(|name| element(name).is_some())
             || marked[id.index()]
             || animated[id.index()]
+            || followed.contains(&id)
             || used[id.index()] && element("id").is_some() && paints(stroke)
         {
             continue;

@@ -362,7 +362,7 @@ fn clean_sheet(tree: &mut Tree, id: Id, removed: &mut BTreeSet<String>) {
         let Some(text) = tree.text_mut(child) else { continue };
         let stripped = css::stripped(text);
         let mut found = BTreeSet::new();
-        *text = clean_rules(&stripped, 0, &mut found);
+        *text = clean_rules(&stripped, 0, false, &mut found);
         // Looked at as a whole as well, as browsers may see a rule where there is none here.
         if found.is_empty() && !address::is_harmless_value(&stripped) {
             found.insert("style".to_owned());
@@ -372,13 +372,13 @@ fn clean_sheet(tree: &mut Tree, id: Id, removed: &mut BTreeSet<String>) {
 }
 
 /// The rules of a sheet that stay inside the document, blocks within blocks included, and declarations beside those.
-fn clean_rules(sheet: &str, depth: u8, removed: &mut BTreeSet<String>) -> String {
+fn clean_rules(sheet: &str, depth: u8, nested: bool, removed: &mut BTreeSet<String>) -> String {
     let mut text = String::new();
     if depth > BLOCKS {
         removed.insert("style".to_owned());
         return text;
     }
-    for (head, body) in css::rules(sheet) {
+    for (head, body) in css::rules(sheet, nested) {
         let ends = |c: char| c.is_ascii_whitespace() || matches!(c, '(' | '"' | '\'' | ';');
         let kind = head.split(ends).next().unwrap_or("").to_ascii_lowercase();
         // Browsers may take a block behind the name of a variable for its value, and escapes hide what an at-rule is.
@@ -395,7 +395,7 @@ fn clean_rules(sheet: &str, depth: u8, removed: &mut BTreeSet<String>) -> String
             _ if !harmless => {}
             "@media" | "@supports" | "@layer" | "@keyframes" | "@-webkit-keyframes" | "@-moz-keyframes"
             | "@container" => {
-                let inner = clean_rules(body, depth + 1, removed);
+                let inner = clean_rules(body, depth + 1, nested, removed);
                 text.push_str(&format!("{head}{{{inner}}}"));
                 continue;
             }
@@ -409,7 +409,7 @@ fn clean_rules(sheet: &str, depth: u8, removed: &mut BTreeSet<String>) -> String
             at if at.starts_with('@') => {}
             _ => {
                 let kept = match body.contains('{') {
-                    true => clean_rules(body, depth + 1, removed),
+                    true => clean_rules(body, depth + 1, true, removed),
                     false => clean_declarations(body, removed),
                 };
                 if !kept.is_empty() {
