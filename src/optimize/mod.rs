@@ -150,10 +150,14 @@ pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<(Optimised, Opti
             }
         };
         let (mut done, outlook) = no_larger_than_high((task.format, task.goal), by)?;
-        let told = deeper.then(|| format!("{} holds 8 bits a sample, and there were more", task.format));
-        done.warnings.extend(told);
+        done.warnings.extend(deeper.then(|| shallow(task.format)));
         Ok((done, outlook))
     })
+}
+
+/// What to say where pixels that were to stay as they are have more bits than a format holds.
+fn shallow(format: Format) -> String {
+    format!("{format} holds 8 bits a sample, and there were more")
 }
 
 /// Whether samples have more than 8 bits that say something.

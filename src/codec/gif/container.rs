@@ -5,7 +5,13 @@ use super::{
     blocks::{Block, Walk, blocks, plays},
     write::{APPLICATION, COMMENT, EXTENSION, FRAME, TRAILER, write_blocks, write_control, write_plays},
 };
-use crate::{codec::Container, control::Run, error::Result, format::Format, picture::Metadata};
+use crate::{
+    codec::Container,
+    control::Run,
+    error::Result,
+    format::Format,
+    picture::{Metadata, text_of},
+};
 
 const XMP: &[u8] = b"XMP DataXMP";
 /// What ends the packet, which is not in blocks: every byte leads, taken as a length, to the end.
@@ -25,8 +31,7 @@ impl Container for Gif {
                 Block::Comment(data) => {
                     total += data.len();
                     if run.limits.check_metadata(total).is_ok() {
-                        let text = blocks(data).flatten().copied().collect();
-                        metadata.comments.extend(String::from_utf8(text).ok());
+                        metadata.comments.push(text_of(blocks(data).flatten().copied().collect()));
                     }
                 }
                 Block::Application(XMP, data) => metadata.xmp = packet(data, run).map(<[u8]>::to_vec),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::segments::{Segment, marker};
 use crate::{
     limits::Limits,
-    picture::{Metadata, Orientation, orientation_alone, orientation_of_exif, photoshop},
+    picture::{Metadata, Orientation, orientation_alone, orientation_of_exif, photoshop, text_of},
 };
 
 pub(super) const EXIF: &[u8] = b"Exif\0\0";
@@ -37,7 +37,7 @@ fn comments(extras: &[Segment<'_>], limits: &Limits) -> Vec<String> {
         total += SEGMENT_HEADER + segment.payload.len();
         limits.check_metadata(total).is_ok()
     });
-    within.map(|segment| String::from_utf8_lossy(segment.payload).into_owned()).collect()
+    within.map(|segment| text_of(segment.payload.to_vec())).collect()
 }
 
 /// What follows `name` in the first segment of this kind.

@@ -1,7 +1,7 @@
 //! Text chunks, and the blocks that ImageMagick hides in them.
 
 use super::{chunks::Chunk, inflate::Inflater};
-use crate::picture::photoshop;
+use crate::picture::{photoshop, text_of};
 
 /// A `tEXt`, `zTXt` or `iTXt` chunk that is not yet decompressed.
 #[derive(Debug)]
@@ -42,13 +42,10 @@ impl<'a> Text<'a> {
         if self.compressed { inflater.inflate(self.stored) } else { inflater.copy(self.stored) }
     }
 
-    /// The text. Latin-1 that is valid UTF-8 is taken for UTF-8, as most writers mean it.
+    /// The text.
     pub(super) fn string(&self, inflater: &mut Inflater) -> Option<String> {
-        match String::from_utf8(self.bytes(inflater)?) {
-            Ok(text) => Some(text),
-            Err(_) if self.unicode => None,
-            Err(error) => Some(error.as_bytes().iter().map(|&byte| char::from(byte)).collect()),
-        }
+        let bytes = self.bytes(inflater)?;
+        if self.unicode { String::from_utf8(bytes).ok() } else { Some(text_of(bytes)) }
     }
 
     /// The type of an ImageMagick `Raw profile type` chunk: `exif`, `iptc`, `xmp`, `APP1`.

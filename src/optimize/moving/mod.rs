@@ -19,13 +19,13 @@ mod webp;
 
 pub(crate) use viewed::{Scores, Viewed, compare};
 
-use super::{Goal, Optimised, no_larger_than_high};
+use super::{Goal, Optimised, is_deeper, no_larger_than_high, shallow};
 use crate::{
     codec::Codecs,
     control::Run,
     error::{Error, Result, guarded},
     format::Format,
-    picture::Frames,
+    picture::{Depth, Frames},
 };
 
 /// What is to be optimised, beside the frames.
@@ -59,6 +59,8 @@ fn bare(format: Format, count: u32) -> usize {
 /// where that came to light.
 pub(crate) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>) -> Result<(Optimised, Option<u64>)> {
     guarded("optimising", || {
+        let exact = matches!(task.goal, Goal::Lossless | Goal::Quality(100));
+        let deeper = exact && task.format != Format::Apng && are_deeper(frames, run)?;
         let is_bare = task.stored.is_some_and(|stored| stored.len() <= bare(task.format, task.count));
         let goal = if is_bare { Goal::Lossless } else { task.goal };
         let by = |goal| {
@@ -73,8 +75,23 @@ pub(crate) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>)
                 other => Err(Error::unsupported(format!("writing animated {other}"))),
             }
         };
-        no_larger_than_high((task.format, goal), by)
+        let (mut done, outlook) = no_larger_than_high((task.format, goal), by)?;
+        done.warnings.extend(deeper.then(|| shallow(task.format)));
+        Ok((done, outlook))
     })
+}
+
+/// Whether a frame has more than 8 bits that say something.
+fn are_deeper(frames: &mut dyn Frames, run: Run<'_>) -> Result<bool> {
+    if frames.layout().depth == Depth::Eight {
+        return Ok(false);
+    }
+    let mut deeper = false;
+    while let Some(frame) = frames.next(run)?.filter(|_| !deeper) {
+        deeper = is_deeper(&frame.picture);
+    }
+    frames.restart()?;
+    Ok(deeper)
 }
 
 #[cfg(all(test, feature = "gif", feature = "png"))]

@@ -17,6 +17,12 @@ pub(crate) use exif::upright;
 pub(crate) use exif::with_tiff_header;
 pub use exif::{orientation_alone, orientation_of_exif};
 
+/// A text of old, which does not say how it is coded. Latin-1 that is valid UTF-8 is taken for UTF-8, as most writers mean it.
+#[cfg(any(feature = "gif", feature = "jpeg", feature = "png"))]
+pub(crate) fn text_of(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| error.as_bytes().iter().map(|&byte| char::from(byte)).collect())
+}
+
 /// How a PNG tells its colours without a profile, where they are not those of sRGB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColourChunks {
