@@ -46,6 +46,8 @@ impl DirectoryBlobs {
         let root = root.as_ref();
         create_folder(root).and_then(|()| create_folder(&root.join(UNFINISHED))).map_err(failure)?;
         let probe = root.join(UNFINISHED).join(format!("probe.{}", std::process::id()));
+        // A process of the same number, as those of containers are, may have died of it.
+        absent_is_fine(fs::remove_file(&probe)).map_err(failure)?;
         write::create_file(&probe).and_then(|_| fs::remove_file(&probe)).map_err(failure)?;
         Ok(Self { root: root.into(), listed: Arc::default() })
     }

@@ -49,6 +49,16 @@ async fn a_blob_lies_where_its_key_says_readable_for_its_owner_alone() {
     assert_eq!(collect(blobs.open(key()).await.unwrap().unwrap()).await.unwrap(), b"bytes");
 }
 
+#[test]
+fn a_probe_that_a_process_of_the_same_number_left_is_no_obstacle() {
+    let folder = Folder::new("probe");
+    let left = folder.0.join(UNFINISHED).join(format!("probe.{}", std::process::id()));
+    fs::create_dir_all(left.parent().unwrap()).unwrap();
+    fs::write(left, "").unwrap();
+    DirectoryBlobs::open(&folder.0).unwrap();
+    assert!(files(&folder.0.join(UNFINISHED)).is_empty());
+}
+
 #[tokio::test]
 async fn a_writer_that_is_dropped_leaves_nothing() {
     let folder = Folder::new("dropped");
