@@ -16,7 +16,7 @@ use crate::{
     clock::Timestamp,
     port::{
         Ledger,
-        ledger::{KeyHolder, KeyMac},
+        ledger::{KeyHolder, KeyMac, SKEW},
     },
     request::Secret,
 };
@@ -82,9 +82,10 @@ impl Gate {
                 self.remember(key, |seen| Seen { holder, asked: now, ..seen }, holder, now)
             }
         };
-        let mut spent = seen.resets > now && self.spend(key, now, &mut seen);
-        if !spent && (seen.resets <= now || seen.granted < self.limit) {
-            let left = if seen.resets <= now { self.limit } else { self.limit - seen.granted };
+        let runs = self.runs(&seen, now);
+        let mut spent = runs && self.spend(key, now, &mut seen);
+        if !spent && (!runs || seen.granted < self.limit) {
+            let left = if runs { self.limit - seen.granted } else { self.limit };
             let want = (left / 8).clamp(1, BLOCK);
             let grant = ledger.take_rate(key, want, self.limit, self.window, now).await;
             let grant = grant.map_err(|failure| unknown(failure.into()))?;
@@ -101,6 +102,12 @@ impl Gate {
         if spent { Ok(Admitted { holder: seen.holder, rate }) } else { Err((Problem::too_fast(rate.reset_s), rate)) }
     }
 
+    /// Whether a window has not ended. One that ends later than any that begins now is of a clock that was set back, but for
+    /// requests that come out of order, as in the ledger.
+    fn runs(&self, seen: &Seen, now: Timestamp) -> bool {
+        seen.resets > now && seen.resets <= now + self.window + SKEW
+    }
+
     fn rate(&self, seen: &Seen, now: Timestamp) -> Rate {
         let reset_s = seen.resets.since(now).as_millis().div_ceil(1000);
         let remaining = self.limit.saturating_sub(seen.granted) + seen.unspent;
@@ -109,13 +116,13 @@ impl Gate {
 
     fn remembered(&self, key: KeyMac, now: Timestamp) -> Option<Seen> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.get(&key).copied().filter(|seen| now.since(seen.asked) < HOLDER_LIFE)
+        seen.get(&key).copied().filter(|seen| seen.asked <= now && now.since(seen.asked) < HOLDER_LIFE)
     }
 
     fn remember(&self, key: KeyMac, change: impl Fn(Seen) -> Seen, holder: KeyHolder, now: Timestamp) -> Seen {
         let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= KEYS && !all.contains_key(&key) {
-            all.retain(|_, seen| seen.resets > now);
+            all.retain(|_, seen| self.runs(seen, now));
             if all.len() >= KEYS {
                 all.clear();
             }
@@ -128,7 +135,7 @@ impl Gate {
 
     fn spend(&self, key: KeyMac, now: Timestamp, seen: &mut Seen) -> bool {
         let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(kept) = all.get_mut(&key).filter(|kept| kept.resets > now) else { return false };
+        let Some(kept) = all.get_mut(&key).filter(|kept| self.runs(kept, now)) else { return false };
         let may = kept.unspent > 0;
         kept.unspent -= u64::from(may);
         *seen = *kept;

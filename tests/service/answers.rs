@@ -454,3 +454,18 @@ async fn the_rate_is_counted_down_for_every_answer_and_begins_anew() {
     host.clock.advance(std::time::Duration::from_secs(900));
     check(&host.get("/1.0/account").await, 200, "");
 }
+
+#[tokio::test(start_paused = true)]
+async fn where_the_clock_is_set_back_no_key_outlives_its_end_and_no_window_its_length() {
+    let host = Host::with(|settings| settings.rate_limit = 2, 10).await;
+    let set_back = || host.clock.set(host.clock.now() - std::time::Duration::from_secs(3600));
+    for status in [200, 200, 429] {
+        assert_eq!(host.get("/1.0/account").await.status, status);
+    }
+    set_back();
+    let anew = host.get("/1.0/account").await;
+    assert_eq!((anew.status, anew.header("x-ratelimit-reset")), (200, Some("900")));
+    assert!(host.service.admin().revoke_key(&host.key).await.unwrap());
+    set_back();
+    assert_eq!(host.get("/1.0/account").await.status, 401);
+}
