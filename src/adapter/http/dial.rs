@@ -89,16 +89,15 @@ impl Dialer {
 
     /// Where `target` leads. One address that is refused refuses the name, so that chance cannot decide.
     async fn addresses(&self, target: &Target) -> Result<Vec<SocketAddr>> {
+        // A name may be known in a while. One that leads inside is tried as often, else the time taken would tell of it.
+        let nowhere = || Failure { may_pass: matches!(target.host, Host::Domain(_)), ..not_public(&target.host) };
         let found = match &target.host {
             Host::Ipv4(address) => vec![IpAddr::from(*address)],
             Host::Ipv6(address) => vec![IpAddr::from(*address)],
-            Host::Domain(name) => self.network.resolve(name).await.map_err(|error| {
-                // The name may be known in a while.
-                Failure { may_pass: true, ..not_public(&target.host) }.because(error)
-            })?,
+            Host::Domain(name) => self.network.resolve(name).await.map_err(|error| nowhere().because(error))?,
         };
         if found.is_empty() || !found.iter().all(|address| self.guard.admits(target, *address)) {
-            return Err(not_public(&target.host));
+            return Err(nowhere());
         }
         Ok(found.into_iter().map(|address| SocketAddr::new(address.to_canonical(), target.port)).collect())
     }

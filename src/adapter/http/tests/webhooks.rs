@@ -107,7 +107,9 @@ async fn a_receiver_that_closes_early_has_not_answered() {
 async fn private_receivers_are_refused() {
     let web = Web::new().name("a.com", &[&["10.0.0.1"]]);
     for url in ["http://a.com/", "http://127.0.0.1/", "http://localhost/", "ftp://a.com/", "http://a.com:25/"] {
-        assert!(!notify(&web, url).await.expect_err("it is refused").may_pass, "{url}");
+        // A name may lead elsewhere in a while.
+        let may_pass = url == "http://a.com/";
+        assert_eq!(notify(&web, url).await.expect_err("it is refused").may_pass, may_pass, "{url}");
     }
     assert_eq!(web.dialled(), []);
     for url in ["http://127.0.0.1/", "http://localhost/", "ftp://a.com/", "http://a.com:25/"] {
