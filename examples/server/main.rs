@@ -31,6 +31,12 @@ use self::{
 
 /// Time that running work has to finish after a signal.
 const GRACE: Duration = Duration::from_secs(25);
+/// Time that threads have to end after that. Some look names up, which nothing can break off.
+const LAST_GRACE: Duration = Duration::from_secs(3);
+/// How often the metrics fold what they were told into what they tell; else it would pile up until somebody asks.
+const UPKEEP: Duration = Duration::from_secs(5);
+/// The account of a first start.
+const FIRST: &str = "default";
 
 fn main() -> ExitCode {
     tracing_subscriber::fmt()
@@ -49,18 +55,24 @@ fn main() -> ExitCode {
 fn run() -> Result<()> {
     let (command, options) = arguments::read(std::env::args().skip(1))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let done = runtime.block_on(obey(command, &options));
+    runtime.shutdown_timeout(LAST_GRACE);
+    done
+}
+
+async fn obey(command: Command, options: &Options) -> Result<()> {
     match command {
         Command::Help => print!("{}", arguments::HELP),
-        Command::Serve => runtime.block_on(serve(&options))?,
+        Command::Serve => serve(options).await?,
         Command::Administer(words) => {
-            let (settings, world) = (settings(&options, String::new()), world(&options, None)?);
+            let (settings, world) = (settings(options, String::new()), world(options, None)?);
             // An account may be opened before the server's first start.
             let is_first = words.starts_with(&["account".into(), "create".into()]);
             let data = if is_first { Data::open(&options.data) } else { Data::existing(&options.data) }?;
             let alone = data.alone()?;
             let service = data.service(Engine::new(), settings, world)?;
             drop(alone);
-            runtime.block_on(commands::administer(service.admin(), &words, &options))?;
+            commands::administer(service.admin(), &words, options).await?;
         }
     }
     Ok(())
@@ -85,6 +97,7 @@ fn world(options: &Options, public_url: Option<&str>) -> Result<World> {
 
 async fn serve(options: &Options) -> Result<()> {
     let metrics: PrometheusHandle = PrometheusBuilder::new().install_recorder()?;
+    tokio::spawn(upkeep(metrics.clone()));
     let data = Data::open(&options.data)?;
     let listener =
         TcpListener::bind(options.listen).await.with_context(|| format!("cannot listen at {}", options.listen))?;
@@ -116,24 +129,33 @@ async fn serve(options: &Options) -> Result<()> {
     http::serve(listener, acceptor, front, running, GRACE, stopped()).await
 }
 
+async fn upkeep(metrics: PrometheusHandle) {
+    let mut times = tokio::time::interval(UPKEEP);
+    loop {
+        times.tick().await;
+        metrics.run_upkeep();
+    }
+}
+
 /// Makes the first account, whose key stays in a file for its operator, until it is deleted there. A start that was broken off
 /// before that file was written is gone through again.
 async fn first_account(service: &Service, data: &Data, options: &Options) -> Result<Option<String>> {
     let (path, begun) = (data.path("first-key"), data.path("first-start"));
     let admin = service.admin();
-    let first = admin.accounts("", 1).await?.into_iter().next().map(|account| account.id);
-    if let Some(account) = first {
+    let any = admin.accounts("", 1).await?.into_iter().next().map(|account| account.id);
+    if let Some(account) = any {
         let elsewhere =
             || format!("{} is not the file that this ledger was begun with", data.path("secrets").display());
         admin.check_keys(account).await.with_context(elsewhere)?;
     }
-    if first.is_none() || data::is_there(&begun) {
+    if any.is_none() || data::is_there(&begun) {
         write_private(&begun, b"")?;
         let (plan, credits) = options.subscription();
-        let (account, webhook_secret) = match first {
+        // Others may have been opened since the start that was broken off.
+        let (account, webhook_secret) = match admin.account_named(FIRST).await?.map(|account| account.id) {
             Some(account) => (account, admin.rotate_webhook_secret(account, Duration::ZERO).await?),
             None => {
-                let opened = admin.open_account("default", plan, credits).await?;
+                let opened = admin.open_account(FIRST, plan, credits).await?;
                 (opened.account, opened.webhook_secret)
             }
         };
@@ -154,7 +176,7 @@ fn greet(public_url: &str, key: &Option<String>, options: &Options, address: Soc
     println!("  documentation   {public_url}/docs");
     match key {
         Some(key) => {
-            println!("  API key         {key}  (account `default`; kept in first-key until you delete that file)")
+            println!("  API key         {key}  (account `{FIRST}`; kept in first-key until you delete that file)")
         }
         None => println!("  API key         make one: server key NAME --data {}", options.data.display()),
     }
@@ -174,4 +196,29 @@ async fn stopped() {
     }
     #[cfg(not(unix))]
     let _ = signal::ctrl_c().await;
+}
+
+#[cfg(test)]
+mod tests {
+    use lapidary::{adapter::memory, service::Keyring};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_first_start_that_was_broken_off_goes_on_with_its_own_account() {
+        let data = data::tests::folder("first-start");
+        let keyring = Keyring::new([1; 32], [2; 32]);
+        let service = Service::new(memory::ports(), Engine::new(), keyring, Settings::new("https://images.test"));
+        let admin = service.admin();
+        let anothers = admin.open_account("alice", "gold", 5).await.unwrap().account;
+        admin.new_key(anothers).await.unwrap();
+        let begun = admin.open_account(FIRST, "gold", 5).await.unwrap().account;
+        write_private(&data.path("first-start"), b"").unwrap();
+        let key = first_account(&service, &data, &Options::default()).await.unwrap();
+        assert!(key.is_some() && !data::is_there(&data.path("first-start")));
+        for account in [anothers, begun] {
+            assert_eq!(admin.keys(account).await.unwrap().len(), 1);
+        }
+        fs::remove_dir_all(data.path("")).unwrap();
+    }
 }
