@@ -28,8 +28,9 @@ use crate::{
 /// A notification is over within 10 s; this leaves room for settling it.
 const LEASE: Duration = Duration::from_secs(30);
 
-/// Receivers that do not answer, and until when they are left alone: after three silences in a row for half a minute, in
-/// which their deliveries wait without holding a hand.
+/// Receivers that do not answer, and until when they are left alone: after three silences in a row for half a minute, and
+/// after one more behind each rest for twice as long as before, up to half an hour. Meanwhile their deliveries wait without
+/// holding a hand.
 #[derive(Debug, Default)]
 pub(super) struct Breaker(Mutex<BTreeMap<Receiver, Silence>>);
 
@@ -39,20 +40,28 @@ type Receiver = (AccountId, u64);
 #[derive(Debug, Clone, Copy)]
 struct Silence {
     times: u32,
+    rest: Duration,
     until: Timestamp,
+}
+
+impl Silence {
+    /// Whether the receiver is left alone now. An end that is further away than the rest is long is of a clock that was set back.
+    fn rests(&self, now: Timestamp) -> bool {
+        self.times >= Breaker::TIMES && self.until > now && self.until <= now + self.rest
+    }
 }
 
 impl Breaker {
     const TIMES: u32 = 3;
     const REST: Duration = Duration::from_secs(30);
+    const LONGEST_REST: Duration = Duration::from_secs(30 * 60);
     /// Receivers remembered at most.
     const RECEIVERS: usize = 10_000;
 
     /// Until when one is left alone.
     fn rests(&self, receiver: Receiver, now: Timestamp) -> Option<Timestamp> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let silence = all.get(&receiver).filter(|silence| silence.times >= Self::TIMES && silence.until > now)?;
-        Some(silence.until)
+        all.get(&receiver).filter(|silence| silence.rests(now)).map(|silence| silence.until)
     }
 
     fn answered(&self, receiver: Receiver) {
@@ -65,8 +74,13 @@ impl Breaker {
             all.retain(|_, silence| silence.until > now);
         }
         if all.len() < Self::RECEIVERS || all.contains_key(&receiver) {
-            let silence = all.entry(receiver).or_insert(Silence { times: 0, until: now });
-            *silence = Silence { times: silence.times.saturating_add(1), until: now + Self::REST };
+            let silence = all.entry(receiver).or_insert(Silence { times: 0, rest: Self::REST, until: now });
+            // What was under way when a rest began says nothing new.
+            if silence.times >= Self::TIMES && !silence.rests(now) {
+                silence.rest = (2 * silence.rest).min(Self::LONGEST_REST);
+            }
+            silence.times = silence.times.saturating_add(1);
+            silence.until = now + silence.rest;
         }
     }
 }
@@ -120,8 +134,12 @@ impl Inner {
                 let address = url.expose().split(['?', '#']).next().unwrap_or_default();
                 let receiver = (lease.account, self.keyring.lane(address));
                 match self.breaker.rests(receiver, self.now()) {
-                    Some(until) => (HookOutcome::HandedBack { at: until }, String::new()),
                     None => self.attempt(&lease, receiver, &url, &headers).await,
+                    Some(until) if self.now().since(accepted(&lease)) < self.settings.record_life => {
+                        (HookOutcome::HandedBack { at: until }, String::new())
+                    }
+                    // What waits keeps its record, which would never go.
+                    Some(_) => (HookOutcome::Failed { again: None }, "not sent: the receiver was silent".to_owned()),
                 }
             }
             Err(failure) => {
@@ -135,7 +153,10 @@ impl Inner {
                 (outcome, "not sent: it could not be signed".to_owned())
             }
         };
-        tracing::info!(note, delivered = outcome == HookOutcome::Delivered, "notified");
+        match outcome {
+            HookOutcome::HandedBack { .. } => tracing::debug!(note, "not sent now"),
+            _ => tracing::info!(note, delivered = outcome == HookOutcome::Delivered, "notified"),
+        }
         let settled = self.ports.ledger.settle_hook(lease.job, lease.fence, outcome, &note, self.now()).await;
         if let Err(failure) = settled {
             // The lease runs out, and the notification is sent once more with the same id.
@@ -246,13 +267,24 @@ mod tests {
     }
 
     #[test]
-    fn after_its_rest_one_more_silence_is_enough_and_one_answer_forgives_all() {
-        let (breaker, later) = (silent(3), NOW + 30 * SECOND);
+    fn after_its_rest_one_more_silence_doubles_it_and_one_answer_forgives_all() {
+        let (breaker, mut later) = (silent(3), NOW + 30 * SECOND);
+        for rest_s in [60, 120, 240, 480, 960, 1800, 1800] {
+            breaker.silent(at(7), later);
+            breaker.silent(at(7), later);
+            assert_eq!(breaker.rests(at(7), later), Some(later + rest_s * SECOND), "two at a time count as one");
+            later = later + rest_s * SECOND;
+        }
+        breaker.answered(at(7));
+        (0..2).for_each(|_| breaker.silent(at(7), later));
+        assert_eq!(breaker.rests(at(7), later), None);
         breaker.silent(at(7), later);
         assert_eq!(breaker.rests(at(7), later), Some(later + 30 * SECOND));
-        breaker.answered(at(7));
-        breaker.silent(at(7), later);
-        assert_eq!(breaker.rests(at(7), later), None);
+    }
+
+    #[test]
+    fn no_rest_is_longer_where_the_clock_is_set_back() {
+        assert_eq!(silent(3).rests(at(7), NOW - 3600 * SECOND), None);
     }
 
     #[test]

@@ -131,9 +131,9 @@ async fn a_receiver_that_asks_to_be_left_alone_is() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_dead_host_is_tried_three_times_and_then_once_in_half_a_minute() {
+async fn a_dead_host_is_tried_three_times_and_then_once_after_each_rest() {
     let host = Host::with(|settings| settings.notifications_per_host = 1, 1_000).await;
-    host.notifier.answer(&HOOK.into(), [const { None }; 4]);
+    host.notifier.answer(&HOOK.into(), [const { None }; 5]);
     let running = host.service.start();
     for _ in 0..6 {
         submit(&host, 0, &picture()).await;
@@ -144,15 +144,37 @@ async fn a_dead_host_is_tried_three_times_and_then_once_in_half_a_minute() {
     told(&host, 3).await;
     host.clock.advance(Duration::from_secs(2));
     told(&host, 4).await;
+    host.clock.advance(Duration::from_secs(58));
+    told(&host, 4).await;
+    host.clock.advance(Duration::from_secs(2));
+    told(&host, 5).await;
     let delivered = async || {
         let deliveries = host.service.admin().deliveries(host.account, 10).await.unwrap();
         deliveries.iter().filter(|delivery| delivery.state == DeliveryState::Delivered).count()
     };
     assert_eq!(delivered().await, 0);
     // It has come back, and all is delivered at once.
-    host.clock.advance(Duration::from_secs(60));
-    told(&host, 10).await;
+    host.clock.advance(Duration::from_secs(120));
+    told(&host, 11).await;
     assert_eq!(delivered().await, 6);
+    finish(running).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_waits_for_a_dead_host_is_given_up_when_its_record_would_end() {
+    let host = Host::with(|settings| settings.notifications_per_host = 1, 1_000).await;
+    host.notifier.answer(&HOOK.into(), [const { None }; 4]);
+    let running = host.service.start();
+    for _ in 0..4 {
+        submit(&host, 0, &picture()).await;
+    }
+    told(&host, 3).await;
+    host.clock.advance(Duration::from_secs(8 * 24 * 60 * 60));
+    told(&host, 4).await;
+    let deliveries = host.service.admin().deliveries(host.account, 10).await.unwrap();
+    let dead = deliveries.iter().filter(|delivery| delivery.state == DeliveryState::Dead);
+    let notes: Vec<_> = dead.map(|delivery| delivery.attempts.last().unwrap().1.as_str()).collect();
+    assert_eq!(notes, ["not sent: the receiver was silent"; 3]);
     finish(running).await;
 }
 
