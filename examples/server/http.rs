@@ -30,8 +30,10 @@ use tokio_io_timeout::TimeoutStream;
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
-/// Connections at a time.
+/// Connections at a time, where the system lets the process have so many files open.
 const CONNECTIONS: usize = 10_000;
+/// Files that connections leave to the ledger, blobs and fetches.
+const OTHER_FILES: usize = 256;
 /// The first byte of every TLS connection.
 const TLS_HANDSHAKE: u8 = 0x16;
 /// For the first byte, the handshake, and the head of a request, each.
@@ -70,7 +72,11 @@ pub(crate) async fn serve(
 ) -> Result<()> {
     let routes = routes(front);
     let graceful = GracefulShutdown::new();
-    let connections = Arc::new(Semaphore::new(CONNECTIONS));
+    let at_most = connections_within(&std::fs::read_to_string("/proc/self/limits").unwrap_or_default());
+    if at_most < CONNECTIONS {
+        tracing::info!(at_most, "fewer connections are taken, since few files may be open: see `ulimit -n`");
+    }
+    let connections = Arc::new(Semaphore::new(at_most));
     let mut stop = std::pin::pin!(stop);
     loop {
         let (stream, address) = tokio::select! {
@@ -95,6 +101,13 @@ pub(crate) async fn serve(
     drop(listener);
     let _ = tokio::join!(running.shut_down(grace), timeout(grace, graceful.shutdown()));
     Ok(())
+}
+
+/// How many connections the limits of a process allow, as Linux tells them.
+fn connections_within(limits: &str) -> usize {
+    let files = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
+    let soft = files.and_then(|limits| limits.split_whitespace().next()?.parse::<usize>().ok());
+    soft.map_or(CONNECTIONS, |files| files.saturating_sub(OTHER_FILES).clamp(1, CONNECTIONS))
 }
 
 /// Tells TLS from plain HTTP by the first byte, so that the latter gets its 403 and not a broken connection.
@@ -283,6 +296,20 @@ mod tests {
         for lines in [&[][..], &[""], &["https, http"], &["http", "https"]] {
             assert!(!is_secure(true, lines), "{lines:?}");
         }
+    }
+
+    #[test]
+    fn connections_leave_files_to_others() {
+        let within = |soft: &str| {
+            let limit = format!("Max processes    64    64    processes\nMax open files   {soft}   524288   files\n");
+            connections_within(&limit)
+        };
+        for (soft, connections) in
+            [("1024", 768), ("256", 1), ("10255", 9_999), ("524288", CONNECTIONS), ("unlimited", CONNECTIONS)]
+        {
+            assert_eq!(within(soft), connections, "{soft}");
+        }
+        assert_eq!(connections_within(""), CONNECTIONS, "elsewhere");
     }
 
     #[tokio::test]
