@@ -15,8 +15,8 @@ pub use colour::{Converted, ToSrgb, srgb_profile, to_srgb};
 pub(crate) use frame::Shown;
 pub use frame::{Delay, Frame, Frames, Plays, Still};
 pub use layout::{Channels, Depth, Layout, Orientation};
-pub(crate) use metadata::photoshop;
 #[cfg(any(feature = "jpeg", feature = "png"))]
+pub(crate) use metadata::photoshop;
 #[cfg(any(feature = "gif", feature = "jpeg", feature = "png"))]
 pub(crate) use metadata::text_of;
 #[cfg(feature = "png")]

@@ -105,6 +105,22 @@ mod tests {
     };
 
     #[test]
+    fn bits_that_a_format_does_not_hold_are_told_of_where_nothing_was_to_be_lost() {
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        let codecs = Codecs::default();
+        for (sample, told) in [(0x1234, 1), (0x1212, 0)] {
+            let warned = |format| {
+                let task = Moving { codecs: &codecs, format, goal: Goal::Lossless, stored: None, count: 2 };
+                let picture =
+                    |first| Picture::new(2, 1, Channels::Gray, Samples::Sixteen(vec![first, sample])).unwrap();
+                let done = optimise(&mut Shown::new(vec![picture(0), picture(257)]), &task, run).unwrap().0;
+                done.warnings.iter().filter(|warning| warning.contains("8 bits")).count()
+            };
+            assert_eq!([warned(Format::Gif), warned(Format::Apng)], [told, 0], "{sample:x}");
+        }
+    }
+
+    #[test]
     fn errors_are_not_made_where_frames_take_hardly_more_than_all_have_to() {
         let run = Run { limits: &Limits::default(), control: &Unattended };
         let code = |at: u32| (at.wrapping_mul(0x9E37_79B1) >> 24) as u8;

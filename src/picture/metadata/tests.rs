@@ -275,3 +275,10 @@ fn unreadable_exif_is_not_kept() {
         assert_eq!(orientation_of_exif(exif), Orientation::Upright);
     }
 }
+
+#[cfg(any(feature = "gif", feature = "jpeg", feature = "png"))]
+#[test]
+fn texts_of_old_are_utf8_or_else_latin1() {
+    assert_eq!(text_of(b"Caf\xE9 \xA9".to_vec()), "Caf\u{e9} \u{a9}");
+    assert_eq!(text_of("Caf\u{e9}".into()), "Caf\u{e9}");
+}
