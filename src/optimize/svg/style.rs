@@ -52,11 +52,13 @@ pub(super) fn is_declared(tree: &Tree, id: Id, name: &str) -> bool {
     tree.get(id, "style").is_some_and(|style| declarations(style).iter().any(|declaration| says(&declaration.name)))
 }
 
-/// Whether a value means another thing where other properties or what is around it are others.
-pub(super) fn is_relative(name: &str, value: &str) -> bool {
+/// Whether a value means another thing where other properties or what is around it are others; `coloured` where something has a
+/// colour of its own for `currentColor`.
+pub(super) fn is_relative(name: &str, value: &str, coloured: bool) -> bool {
     const WORDS: [&str; 12] =
         ["inherit", "var(", "calc(", "em", "ex", "%", "bolder", "lighter", "larger", "smaller", "initial", "unset"];
     match name {
+        _ if value.eq_ignore_ascii_case("currentcolor") => coloured,
         "font-family" | "fill" | "stroke" | "cursor" => {
             matches!(value, "inherit" | "initial" | "unset") || value.contains("var(")
         }

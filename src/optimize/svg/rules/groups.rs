@@ -182,9 +182,7 @@ impl Still {
     /// Whether a child that has an inherited attribute of its group itself shows the same, having it or one of its own.
     fn is_handed_on(&self, tree: &Tree, attribute: &Attribute, child: Id) -> bool {
         let values = [Some(attribute.value.as_str()), tree.get(child, &attribute.name)];
-        values.into_iter().flatten().all(|value| {
-            !is_relative(&attribute.name, value) && !(self.coloured && value.eq_ignore_ascii_case("currentcolor"))
-        })
+        values.into_iter().flatten().all(|value| !is_relative(&attribute.name, value, self.coloured))
     }
 
     /// Whether a link leads to an element, which is drawn there as it is by itself, without what is around it here.

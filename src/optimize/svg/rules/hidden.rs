@@ -75,8 +75,8 @@ fn has_no_size(tree: &Tree, id: Id, marked: bool) -> bool {
         "path" => match tree.get(id, "d") {
             None => !tree.children(id).iter().any(|child| tree.is(*child, &ANIMATIONS)),
             Some(data) => Path::parse(data).is_some_and(|path| {
-                path.segments.iter().all(|segment| matches!(segment, Segment::Move(_)))
-                    && !(marked && !path.segments.is_empty())
+                path.segments.is_empty()
+                    || !marked && path.segments.iter().all(|segment| matches!(segment, Segment::Move(_)))
             }),
         },
         "polygon" | "polyline" => tree.get(id, "points").is_none_or(|points| points.trim().is_empty()),

@@ -71,12 +71,9 @@ fn moving(tree: &Tree) -> BTreeSet<String> {
 
 /// Whether no value of the property depends on where it is declared, and all are declared by attributes.
 fn is_absolute(tree: &Tree, name: &str) -> bool {
-    let colour = tree.elements().iter().any(|id| tree.get(*id, "color").is_some());
+    let coloured = tree.elements().iter().any(|id| tree.get(*id, "color").is_some());
     tree.elements().iter().all(|id| {
-        !is_declared(tree, *id, name)
-            && tree
-                .get(*id, name)
-                .is_none_or(|value| !(is_relative(name, value) || colour && value.eq_ignore_ascii_case("currentcolor")))
+        !is_declared(tree, *id, name) && tree.get(*id, name).is_none_or(|value| !is_relative(name, value, coloured))
     })
 }
 
