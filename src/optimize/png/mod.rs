@@ -34,15 +34,13 @@ const LOOK: (u8, f64) = (1, 1.3);
 
 /// The file, and about how many bytes its pixels take without loss, where that is known.
 pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<(Optimised, Option<u64>)> {
-    let done = match task.goal {
-        Goal::Lossless | Goal::Quality(100) => exact(task, run)?,
-        Goal::Quality(quality) => indexed::fixed(task, colours_for(quality), indexed::USUAL, f64::NEG_INFINITY, run)?,
-        Goal::Smart(Preset::Ultra) => indexed::fixed(task, ULTRA_COLOURS, indexed::ULTRA, LEAST_ULTRA, run)?,
-        Goal::Smart(preset) => {
-            return smart(task, preset.target_of(task.picture.layout()).unwrap_or(100.0), run);
-        }
-    };
-    Ok((done, None))
+    let in_colours = |colours, how, least| Ok((indexed::fixed(task, colours, how, least, run)?, None));
+    match task.goal {
+        Goal::Lossless | Goal::Quality(100) => Ok((exact(task, run)?, None)),
+        Goal::Quality(quality) => in_colours(colours_for(quality), indexed::USUAL, f64::NEG_INFINITY),
+        Goal::Smart(Preset::Ultra) => in_colours(ULTRA_COLOURS, indexed::ULTRA, LEAST_ULTRA),
+        Goal::Smart(preset) => smart(task, preset.target_of(task.picture.layout()).unwrap_or(100.0), run),
+    }
 }
 
 /// Colours for an explicit quality of 1 to 99: 4 to 256, so that equal steps of quality are equal factors.

@@ -71,8 +71,7 @@ pub(super) fn resize(tree: &mut Tree, frame: Frame) {
     }
     if frame.ground[3] > 0 {
         let [r, g, b, a] = frame.ground;
-        let mut ground = Element::new("rect");
-        ["x", "y", "width", "height"].iter().zip(view).for_each(|(name, value)| ground.set(name, value));
+        let mut ground = over("rect", &view);
         // The root may have said how everything is drawn.
         let style = "stroke:none;visibility:visible;fill-opacity:";
         ground.set("style", format!("fill:#{r:02x}{g:02x}{b:02x};{style}{}", f64::from(a) / 255.0));
@@ -117,18 +116,23 @@ fn leans_on_view(tree: &Tree, id: Id) -> bool {
     };
     let boxed = units.is_some_and(|units| get(units).is_none_or(|units| units.trim() != "userSpaceOnUse"));
     let share = |name: &str| get(name).is_some_and(|length| length.contains('%'));
-    share("style")
+    css::says(tree, id, |css| css.contains('%'))
         || !boxed && (LENGTHS.into_iter().any(share) || whole.iter().any(|name| get(name).is_none()))
-        || tree.is(id, &["style"]) && css::sheets(tree, &[id]).any(|sheet| sheet.contains('%'))
 }
 
 /// Puts all that is drawn into a document of its own that has the view box of before.
 fn keep_view(tree: &mut Tree, view: [String; 4]) {
     let root = tree.root();
     let Some(last) = tree.children(root).len().checked_sub(1) else { return };
-    let mut inner = Element::new("svg");
-    ["x", "y", "width", "height"].iter().zip(&view).for_each(|(name, side)| inner.set(name, side.as_str()));
+    let mut inner = over("svg", &view);
     inner.set("viewBox", view.join(" "));
     inner.set("overflow", "visible");
     tree.wrap(root, 0, last, inner);
+}
+
+/// An element that covers a view box.
+fn over(name: &str, view: &[String; 4]) -> Element {
+    let mut element = Element::new(name);
+    ["x", "y", "width", "height"].iter().zip(view).for_each(|(name, side)| element.set(name, side.as_str()));
+    element
 }

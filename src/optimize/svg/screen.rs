@@ -159,9 +159,7 @@ pub(super) fn grows_unseen(tree: &Tree) -> bool {
     const WORDS: [&str; 4] = ["scale", "matrix", "zoom", "perspective"];
     let grows = |css: &str| WORDS.iter().any(|word| css.contains(word));
     tree.elements().into_iter().any(|id| {
-        tree.get(id, "attributeName").is_some_and(|name| name.trim() == "viewBox")
-            || tree.get(id, "style").is_some_and(grows)
-            || tree.is(id, &["style"]) && css::sheets(tree, &[id]).any(|sheet| grows(&sheet))
+        tree.get(id, "attributeName").is_some_and(|name| name.trim() == "viewBox") || css::says(tree, id, grows)
     })
 }
 

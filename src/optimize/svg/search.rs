@@ -107,8 +107,8 @@ impl<'a> Search<'a> {
         // Halves of halvings: 1, 0.71, 0.5, 0.35 ...
         let whole = 1.0 / f64::from(1u32 << (level / 2));
         let tolerance = if level % 2 == 1 { whole * std::f64::consts::FRAC_1_SQRT_2 } else { whole };
-        let tolerance = if self.grows { EXACT.min(tolerance) } else { tolerance };
-        Settings { tolerance, lossy: true, ..self.exact }
+        let settings = Settings { tolerance, lossy: true, ..self.exact };
+        Settings { tolerance: settings.pixels(self.grows), ..settings }
     }
 
     /// How much finer than [`EXACT`] numbers may become, from the coarsest on.

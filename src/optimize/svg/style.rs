@@ -52,8 +52,13 @@ pub(super) fn is_declared(tree: &Tree, id: Id, name: &str) -> bool {
     tree.get(id, "style").is_some_and(|style| declarations(style).iter().any(|declaration| says(&declaration.name)))
 }
 
-/// Whether a value means another thing where other properties or what is around it are others; `coloured` where something has a
-/// colour of its own for `currentColor`.
+/// Whether something has a colour of its own for `currentColor`.
+pub(super) fn coloured(tree: &Tree) -> bool {
+    tree.elements().into_iter().any(|id| tree.get(id, "color").is_some())
+}
+
+/// Whether a value means another thing where other properties or what is around it are others, in a document that is
+/// [`coloured`] or not.
 pub(super) fn is_relative(name: &str, value: &str, coloured: bool) -> bool {
     const WORDS: [&str; 12] =
         ["inherit", "var(", "calc(", "em", "ex", "%", "bolder", "lighter", "larger", "smaller", "initial", "unset"];

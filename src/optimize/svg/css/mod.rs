@@ -10,6 +10,11 @@ pub(super) use valid::{Place, is_invalid};
 
 use super::tree::{Content, Id, Tree};
 
+/// Whether an element has such CSS, as a `style` or a sheet.
+pub(super) fn says(tree: &Tree, id: Id, such: impl Fn(&str) -> bool) -> bool {
+    tree.get(id, "style").is_some_and(&such) || tree.is(id, &["style"]) && sheets(tree, &[id]).any(|sheet| such(&sheet))
+}
+
 /// The texts of `style` elements, [stripped].
 pub(super) fn sheets(tree: &Tree, styles: &[Id]) -> impl Iterator<Item = String> {
     styles.iter().flat_map(|id| tree.children(*id)).filter_map(|child| match tree.content(*child) {

@@ -21,13 +21,13 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     if is_styled(tree) {
         return Ok(());
     }
+    let animated = animated(tree);
     if !settings.keep_ids {
-        take_in_stops(tree, settings)?;
+        take_in_stops(tree, &animated, settings)?;
     }
     let ids = refs::by_id(tree);
     drop_focus(tree, &ids, settings)?;
     let screen = Screen::of(tree);
-    let animated = animated(tree);
     let templates = users(tree);
     for id in tree.elements() {
         settings.run.check()?;
@@ -52,12 +52,12 @@ fn users(tree: &Tree) -> BTreeMap<String, Vec<(Id, String)>> {
 }
 
 /// A gradient that only lends its stops to one other gives them away.
-fn take_in_stops(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
+fn take_in_stops(tree: &mut Tree, animated: &[bool], settings: &Settings<'_>) -> Result<()> {
     let mut uses: BTreeMap<String, Vec<(Id, String)>> = BTreeMap::new();
     for (id, attribute, target) in refs::references(tree) {
         uses.entry(target).or_default().push((id, attribute));
     }
-    let (ids, mut gone, animated) = (refs::by_id(tree), Vec::new(), animated(tree));
+    let (ids, mut gone) = (refs::by_id(tree), Vec::new());
     for (name, users) in uses {
         settings.run.check()?;
         let (Some(&lender), [(user, attribute)]) = (ids.get(&name), users.as_slice()) else { continue };

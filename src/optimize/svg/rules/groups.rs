@@ -5,7 +5,7 @@ use super::super::{
     matrix::Matrix,
     names::{DEFINITIONS, DRAWN, property},
     refs,
-    style::{animated, is_relative, is_styled},
+    style::{animated, coloured, is_relative, is_styled},
     tree::{Attribute, Element, Id, Tree},
 };
 use crate::{codec::svg::urls, control::Run, error::Result};
@@ -72,12 +72,9 @@ fn dissolve(tree: &mut Tree, id: Id, still: &Still) {
 
 /// Inherited properties go to the children where that is shorter than the group.
 fn spread(tree: &mut Tree, id: Id, group: &Element, children: &[Id], still: &Still) {
-    let inherited = |name: &str| property(name).is_some_and(|property| property.inherited);
     let able = |child: &Id| tree.is(*child, &DRAWN) || tree.is(*child, &["g", "a", "switch"]);
     if children.is_empty()
-        || !group.attributes.iter().all(|attribute| {
-            inherited(&attribute.name) && children.iter().all(|child| still.is_handed_on(tree, attribute, *child))
-        })
+        || !group.attributes.iter().all(|it| children.iter().all(|child| still.is_handed_on(tree, it, *child)))
         || !children.iter().all(able)
     {
         return;
@@ -133,7 +130,7 @@ fn passes_on(tree: &Tree, group: &Element, child: Id, still: &Still) -> bool {
                 && !still.is_boxed(&attribute.value)
         }
         "opacity" => !element.has("opacity") && !inner_bound,
-        name => property(name).is_some_and(|property| property.inherited) && still.is_handed_on(tree, attribute, child),
+        _ => still.is_handed_on(tree, attribute, child),
     })
 }
 
@@ -147,7 +144,7 @@ struct Still {
     linked: Vec<bool>,
     /// Definitions in the units of their user's own.
     unboxed: BTreeSet<String>,
-    /// Something has a colour of its own for `currentColor`.
+    /// See [`coloured`].
     coloured: bool,
     /// Something is blended with what is below it in its group.
     blended: bool,
@@ -167,7 +164,7 @@ impl Still {
             animated: animated(tree),
             linked,
             unboxed: unboxed.filter_map(|id| tree.get(id, "id").map(str::to_owned)).collect(),
-            coloured: tree.elements().into_iter().any(|id| tree.get(id, "color").is_some()),
+            coloured: coloured(tree),
             blended: tree.elements().into_iter().any(|id| {
                 tree.get(id, "style").is_some_and(|style| style.contains("blend") || style.contains("isolation"))
             }),
@@ -179,10 +176,11 @@ impl Still {
         !self.animated.get(id.index()).copied().unwrap_or(false)
     }
 
-    /// Whether a child that has an inherited attribute of its group itself shows the same, having it or one of its own.
+    /// Whether an attribute of a group is inherited, and a child that has it itself shows the same, be it by one of its own.
     fn is_handed_on(&self, tree: &Tree, attribute: &Attribute, child: Id) -> bool {
         let values = [Some(attribute.value.as_str()), tree.get(child, &attribute.name)];
-        values.into_iter().flatten().all(|value| !is_relative(&attribute.name, value, self.coloured))
+        property(&attribute.name).is_some_and(|property| property.inherited)
+            && values.into_iter().flatten().all(|value| !is_relative(&attribute.name, value, self.coloured))
     }
 
     /// Whether a link leads to an element, which is drawn there as it is by itself, without what is around it here.

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::{
     Settings,
     names::{ANIMATIONS, DEFINITIONS, SHAPES, property},
-    style::{Value, inherited, is_declared, is_relative, is_styled, paints, used},
+    style::{Value, coloured, inherited, is_declared, is_relative, is_styled, paints, used},
     tree::{Id, Tree},
 };
 use crate::error::Result;
@@ -32,7 +32,7 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     let (fill, stroke) = (inherited(tree, "fill"), inherited(tree, "stroke"));
     let moving = moving(tree);
     let painted = |values: &[Value], name: &str, id: Id| moving.contains(name) || paints(&values[id.index()]);
-    let used = used(tree);
+    let (used, coloured) = (used(tree), coloured(tree));
     let clips_copies = order.iter().any(|id| tree.is(*id, &["use"]) && tree.within(*id, &["clipPath"]));
     for name in &names {
         settings.run.check()?;
@@ -40,7 +40,7 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         if name.starts_with("marker-")
             || name == "clip-rule" && clips_copies
             || moving.contains(name)
-            || !is_absolute(tree, name)
+            || !is_absolute(tree, name, coloured)
         {
             continue;
         }
@@ -70,8 +70,7 @@ fn moving(tree: &Tree) -> BTreeSet<String> {
 }
 
 /// Whether no value of the property depends on where it is declared, and all are declared by attributes.
-fn is_absolute(tree: &Tree, name: &str) -> bool {
-    let coloured = tree.elements().iter().any(|id| tree.get(*id, "color").is_some());
+fn is_absolute(tree: &Tree, name: &str, coloured: bool) -> bool {
     tree.elements().iter().all(|id| {
         !is_declared(tree, *id, name) && tree.get(*id, name).is_none_or(|value| !is_relative(name, value, coloured))
     })
