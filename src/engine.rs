@@ -507,7 +507,7 @@ impl Work<'_> {
     fn holds_nothing_but(&self, kept: &Metadata, metadata: &Metadata) -> Result<bool> {
         let mut all = metadata.clone();
         all.comments.retain(|comment| Mark::parse(comment).is_none());
-        let moved = Metadata { exif: all.exif_with_notices(), notices: Vec::new(), ..all.clone() };
+        let moved = all.clone().with_notices_moved();
         let anew = self.codecs.with_metadata(self.info.format, self.bytes, metadata, self.run)?;
         Ok((*kept == all || *kept == moved) && anew.len() >= self.bytes.len())
     }

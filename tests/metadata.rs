@@ -325,6 +325,26 @@ fn notices_that_became_comments_stay_where_they_are_in_a_second_pass() {
 }
 
 #[test]
+fn everything_keeps_texts_time_and_size_of_pixels_of_a_png_and_nothing_else_does() {
+    let beside: [(&[u8; 4], &[u8]); 4] = [
+        (b"pHYs", &[0, 0, 11, 19, 0, 0, 11, 19, 1]),
+        (b"tIME", &[7, 234, 1, 2, 3, 4, 5]),
+        (b"tEXt", b"Title\0Dots"),
+        (b"tEXt", b"Software\0by hand"),
+    ];
+    let source = png_with(&beside);
+    for preset in ["lossless", "medium"] {
+        let all = process(&source, &asking(preset, r#""all""#)).bytes;
+        let bare = process(&source, &asking(preset, "")).bytes;
+        for (kind, data) in beside {
+            let chunk = [kind.as_slice(), data].concat();
+            let holds = |bytes: &[u8]| bytes.windows(chunk.len()).any(|window| window == chunk);
+            assert_eq!((holds(&all), holds(&bare)), (true, false), "{preset} {kind:?}");
+        }
+    }
+}
+
+#[test]
 fn everything_keeps_plain_notices_where_they_have_no_place_of_their_own() {
     let source = png_with(&[(b"tEXt", format!("Copyright\0{HOLDER}").as_bytes())]);
     for kinds in [r#""all""#, r#""copyright""#] {

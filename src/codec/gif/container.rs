@@ -41,7 +41,7 @@ impl Container for Gif {
         Ok(metadata)
     }
 
-    /// EXIF, IPTC, notices and profiles have no place in a GIF and are left out.
+    /// EXIF, IPTC, plain texts and profiles have no place in a GIF and are left out.
     fn with_metadata(&self, bytes: &[u8], metadata: &Metadata, run: Run<'_>) -> Result<Vec<u8>> {
         let (screen, mut walk) = Walk::start(bytes)?;
         let table = screen.table.map_or(0, |table| 3 << table.bits());

@@ -82,11 +82,11 @@ fn write_blocks(out: &mut Vec<u8>, metadata: &Metadata) {
     }
 }
 
-/// Notices as comments `keyword: text`, since the format has no better place for them, and comments. In this order, since
-/// the notices are comments when they are read again, and what is last, a mark, has to stay so.
+/// Plain texts as comments `keyword: text`, since the format has no better place for them, and comments. In this order, since
+/// the texts are comments when they are read again, and what is last, a mark, has to stay so.
 fn write_comments(out: &mut Vec<u8>, metadata: &Metadata) {
-    let notices = metadata.notices.iter().map(|(keyword, text)| format!("{keyword}: {text}"));
-    for comment in notices.chain(metadata.comments.iter().cloned()) {
+    let texts = metadata.texts.iter().map(|(keyword, text)| format!("{keyword}: {text}"));
+    for comment in texts.chain(metadata.comments.iter().cloned()) {
         if comment.len() <= MAX_PAYLOAD {
             write_segment(out, marker::COM, &[comment.as_bytes()]);
         }
@@ -109,7 +109,8 @@ mod tests {
             exif: Some(b"II*\0\x08\0\0\0\0\0\0\0\0\0".to_vec()),
             xmp: Some(b"<x:xmpmeta/>".to_vec()),
             iptc: Some(b"\x1C\x02\x74\0\x03me!".to_vec()),
-            notices: Vec::new(),
+            texts: Vec::new(),
+            chunks: Vec::new(),
             comments: vec!["one".into(), "zwei \u{e4}".into()],
         }
     }
@@ -208,8 +209,8 @@ mod tests {
     }
 
     #[test]
-    fn notices_become_comments() {
-        let given = Metadata { notices: vec![("Copyright".into(), "2020 me".into())], ..Metadata::default() };
+    fn texts_become_comments() {
+        let given = Metadata { texts: vec![("Copyright".into(), "2020 me".into())], ..Metadata::default() };
         let read = metadata(&with_metadata(&baseline(8, 8), &given, run()).unwrap(), run()).unwrap();
         assert_eq!(read.comments, ["Copyright: 2020 me"]);
     }

@@ -17,6 +17,8 @@ use crate::{
 };
 
 const XMP: &[u8] = b"XML:com.adobe.xmp";
+/// Chunks that are kept as they are, and their lengths.
+const KEPT: [([u8; 4], usize); 2] = [(*b"pHYs", 9), (*b"tIME", 7)];
 
 /// All metadata; damaged blocks, and what goes beyond the limit over all of them, are left out, but for the orientation.
 /// Colours described without a profile come as one.
@@ -37,6 +39,8 @@ pub(super) fn metadata(bytes: &[u8], run: Run<'_>) -> Result<Metadata> {
         run.check()?;
         if let Some(text) = Text::of(chunk) {
             take_text(&mut metadata, &text, &mut inflater);
+        } else if KEPT.contains(&(chunk.kind(), chunk.data().len())) && chunk.intact() {
+            metadata.chunks.push((chunk.kind(), chunk.data().to_vec()));
         }
     }
     Ok(metadata)
@@ -50,11 +54,11 @@ fn take_text(metadata: &mut Metadata, text: &Text<'_>, inflater: &mut Inflater) 
     match text.keyword {
         XMP if metadata.xmp.is_none() => metadata.xmp = text.bytes(inflater),
         b"Comment" => metadata.comments.extend(text.string(inflater)),
-        keyword @ (b"Author" | b"Copyright") => {
-            let keyword = String::from_utf8_lossy(keyword).into_owned();
-            metadata.notices.extend(text.string(inflater).map(|text| (keyword, text)));
+        XMP => {}
+        keyword => {
+            let keyword = keyword.iter().map(|&byte| char::from(byte)).collect();
+            metadata.texts.extend(text.string(inflater).map(|text| (keyword, text)));
         }
-        _ => {}
     }
 }
 
@@ -102,8 +106,13 @@ pub(super) fn with_metadata(bytes: &[u8], metadata: &Metadata, run: Run<'_>) -> 
         let text = hex("iptc", &photoshop::resources(iptc));
         chunks::write(&mut late, b"zTXt", &[b"Raw profile type iptc\0\0", &deflated(&text)]);
     }
-    for (keyword, text) in &metadata.notices {
-        write_text(&mut late, &valid_keyword(keyword), text.as_bytes());
+    for (kind, data) in &metadata.chunks {
+        chunks::write(&mut early, kind, &[data]);
+    }
+    for (keyword, text) in &metadata.texts {
+        if let Some(keyword) = valid_keyword(keyword) {
+            write_text(&mut late, &keyword, text.as_bytes());
+        }
     }
     for comment in &metadata.comments {
         write_text(&mut late, b"Comment", comment.as_bytes());
@@ -138,11 +147,11 @@ fn write_text(out: &mut Vec<u8>, keyword: &[u8], text: &[u8]) {
     }
 }
 
-/// A keyword as the format allows it: 1 to 79 printable ASCII characters. Notices of other formats may have others.
-fn valid_keyword(keyword: &str) -> Vec<u8> {
-    let valid: Vec<u8> = keyword.bytes().filter(|byte| (b' '..=b'~').contains(byte)).take(79).collect();
-    let trimmed = valid.trim_ascii();
-    if trimmed.is_empty() { b"Copyright".to_vec() } else { trimmed.to_vec() }
+/// A keyword as the format allows it: 1 to 79 printable Latin-1 characters; `None` where nothing of that is left.
+fn valid_keyword(keyword: &str) -> Option<Vec<u8>> {
+    let latin = keyword.chars().filter_map(|char| u8::try_from(char).ok());
+    let valid: Vec<u8> = latin.filter(|byte| matches!(byte, b' '..=b'~' | 0xA1..)).take(79).collect();
+    Some(valid.trim_ascii().to_vec()).filter(|keyword| !keyword.is_empty())
 }
 
 fn deflated(bytes: &[u8]) -> Vec<u8> {
@@ -174,8 +183,9 @@ mod tests {
             exif: Some(block(true, 6)),
             xmp: Some("<x:xmpmeta>ü</x:xmpmeta>".repeat(40).into_bytes()),
             iptc: Some(b"\x1C\x02\x74\0\x03abc".to_vec()),
-            notices: vec![("Author".into(), "Zoë".into()), ("Copyright".into(), "(c) ".repeat(100))],
+            texts: vec![("Author".into(), "Zoë".into()), ("Titre été".into(), "(c) ".repeat(100))],
             comments: vec!["a mark".into(), "second".into()],
+            chunks: vec![(*b"pHYs", vec![1; 9]), (*b"tIME", vec![2; 7])],
         }
     }
 
@@ -218,7 +228,8 @@ mod tests {
         );
         let metadata = metadata(&file, run()).unwrap();
         assert_eq!(metadata.comments, ["one ü", "two", "drei ü"]);
-        assert_eq!(metadata.notices, [("Author".to_owned(), "A".to_owned())]);
+        let text = |keyword: &str, text: &str| (keyword.to_owned(), text.to_owned());
+        assert_eq!(metadata.texts, [text("Software", "none"), text("Author", "A")]);
     }
 
     #[test]
@@ -275,10 +286,11 @@ mod tests {
     }
 
     #[test]
-    fn keywords_of_other_formats_become_valid_ones() {
-        assert_eq!(valid_keyword("Copyright"), b"Copyright");
-        assert_eq!(valid_keyword(" a\0b\u{fc} "), b"ab");
-        assert_eq!(valid_keyword("\u{fc}"), b"Copyright");
-        assert_eq!(valid_keyword(&"k".repeat(100)).len(), 79);
+    fn keywords_of_hosts_become_valid_ones() {
+        let valid = |keyword: &str| valid_keyword(keyword).unwrap_or_default();
+        assert_eq!(valid("Copyright"), b"Copyright");
+        assert_eq!(valid(" a\0b\u{fc}\u{161} "), b"ab\xFC");
+        assert_eq!(valid_keyword(" \u{161}"), None);
+        assert_eq!(valid(&"k".repeat(100)).len(), 79);
     }
 }

@@ -25,8 +25,8 @@ pub(super) fn palette(parts: &Parts<'_>) -> Vec<[u8; 4]> {
 /// All pixels. Depths under 8 bits become 8, palettes become RGB or RGBA, `tRNS` becomes alpha; 16 bits stay.
 ///
 /// # Errors
-/// [`Error::Input`] if a checksum is wrong, data are missing or cannot be decompressed, a row names a filter that does
-/// not exist, or a pixel an entry that the palette does not have.
+/// [`Error::Input`] if a checksum is wrong, data are missing or cannot be decompressed, or a row names a filter that does
+/// not exist.
 pub(super) fn decode(parts: &Parts<'_>, run: Run<'_>) -> Result<Picture> {
     let header = parts.header;
     run.limits.check_canvas(header.width, header.height, 1)?;
@@ -73,7 +73,7 @@ fn read_rows<T: Copy + Default>(
     header: Header,
     samples: &mut [T],
     channels: Channels,
-    expand: impl Fn(&[u8], &mut [T]) -> Result<()>,
+    expand: impl Fn(&[u8], &mut [T]),
     run: Run<'_>,
 ) -> Result<()> {
     let mut decoder = Decoder::new_with_limits(Cursor::new(file), Limits { bytes: 64 << 20 });
@@ -94,11 +94,11 @@ fn read_rows<T: Copy + Default>(
             reader.read_row(stored).map_err(failed)?.ok_or_else(|| damaged("has too few rows"))?;
             let out = &mut samples[pass.y(row) * stride..][..stride];
             if pass.is_contiguous() {
-                expand(stored, out)?;
+                expand(stored, out);
             } else {
                 let count = channels.count();
                 let scattered = &mut scattered[..width * count];
-                expand(stored, scattered)?;
+                expand(stored, scattered);
                 for (x, pixel) in pass.columns().zip(scattered.chunks_exact(count)) {
                     out[x * count..][..count].copy_from_slice(pixel);
                 }
@@ -129,9 +129,9 @@ impl Expansion {
         Self { header: parts.header, channels, palette: palette(parts), key: key(parts) }
     }
 
-    fn eight(&self, row: &[u8], out: &mut [u8]) -> Result<()> {
+    fn eight(&self, row: &[u8], out: &mut [u8]) {
         match (self.header.colour, self.key) {
-            (ColourType::Indexed, _) => self.indexed(row, out)?,
+            (ColourType::Indexed, _) => self.indexed(row, out),
             (ColourType::Gray, key) if self.header.depth < 8 => {
                 let scale = 255 / ((1u16 << self.header.depth) - 1) as u8;
                 let count = self.channels.count();
@@ -154,22 +154,17 @@ impl Expansion {
             }
             _ => out.copy_from_slice(row),
         }
-        Ok(())
     }
 
-    fn indexed(&self, row: &[u8], out: &mut [u8]) -> Result<()> {
-        let count = self.channels.count();
+    /// Beyond the palette, its last entry shows, as in Chromium.
+    fn indexed(&self, row: &[u8], out: &mut [u8]) {
+        let (count, last) = (self.channels.count(), self.palette.len().saturating_sub(1));
         for (index, out) in unpacked(row, self.header.depth).zip(out.chunks_exact_mut(count)) {
-            let Some(colour) = self.palette.get(usize::from(index)) else {
-                let entries = self.palette.len();
-                return Err(damaged(format!("has a pixel of palette entry {index}, but only {entries} entries")));
-            };
-            out.copy_from_slice(&colour[..count]);
+            out.copy_from_slice(&self.palette[usize::from(index).min(last)][..count]);
         }
-        Ok(())
     }
 
-    fn sixteen(&self, row: &[u8], out: &mut [u16]) -> Result<()> {
+    fn sixteen(&self, row: &[u8], out: &mut [u16]) {
         let stored = row.as_chunks::<2>().0.iter().map(|&pair| u16::from_be_bytes(pair));
         match self.key {
             None => stored.zip(out).for_each(|(value, out)| *out = value),
@@ -182,7 +177,6 @@ impl Expansion {
                 }
             }
         }
-        Ok(())
     }
 }
 
@@ -274,13 +268,13 @@ mod tests {
     }
 
     #[test]
-    fn a_pixel_without_a_palette_entry_is_an_error_that_names_both() {
+    fn a_pixel_beyond_the_palette_has_its_last_colour_as_in_chromium() {
         let header = Header { width: 3, height: 1, colour: ColourType::Indexed, depth: 8, interlaced: false };
         let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
         chunks::write(&mut file, b"IHDR", &[&header.to_bytes()]);
         chunks::write(&mut file, b"PLTE", &[&[1, 2, 3, 4, 5, 6]]);
         chunks::write(&mut file, b"IDAT", &[&crate::codec::png::fixtures::deflated(&[0, 0, 1, 2])]);
-        assert!(problem(&file).contains("entry 2, but only 2 entries"));
+        assert_eq!(read(&file).unwrap().eight(), Some(&[1, 2, 3, 4, 5, 6, 4, 5, 6][..]));
     }
 
     #[test]

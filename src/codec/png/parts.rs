@@ -77,7 +77,8 @@ impl<'a> Parts<'a> {
             b"fcTL" if !behind => self.animation.0.push(chunk),
             b"fcTL" | b"fdAT" => self.animation.1.push(chunk),
             b"iCCP" | b"sRGB" | b"gAMA" | b"cHRM" | b"cICP" if !behind => self.beside.push(chunk),
-            b"eXIf" => self.beside.push(chunk),
+            b"pHYs" if !behind => self.beside.push(chunk),
+            b"eXIf" | b"tIME" => self.beside.push(chunk),
             b"tEXt" | b"zTXt" | b"iTXt" if self.beside.len() < MOST_TEXTS => self.beside.push(chunk),
             b"IHDR" => return Err(damaged("has a second IHDR chunk")),
             b"PLTE" | b"IEND" => {}
@@ -110,9 +111,8 @@ impl<'a> Parts<'a> {
         let length = chunk.data().len();
         let wanted = match self.header.colour {
             ColourType::GrayAlpha | ColourType::Rgba => return Ok(()),
-            ColourType::Indexed if self.palette.is_empty() => {
-                return Err(damaged("has its tRNS chunk before its PLTE chunk"));
-            }
+            // Before the palette it says nothing, as in libpng.
+            ColourType::Indexed if self.palette.is_empty() => return Ok(()),
             ColourType::Indexed => length.min(self.palette.len() / 3),
             ColourType::Gray => 2,
             ColourType::Rgb => 6,
@@ -132,15 +132,15 @@ impl<'a> Parts<'a> {
         Ok(())
     }
 
-    /// Frames of the animation, if the file is an APNG.
+    /// Frames of the animation, if the file is an APNG. One of none is a still picture, as in browsers.
     ///
     /// # Errors
-    /// If the `acTL` chunk is damaged or says that there are none.
+    /// If the `acTL` chunk is damaged.
     pub(super) fn frames(&self) -> Result<Option<u32>> {
         let Some(control) = &self.control else { return Ok(None) };
         control.check()?;
         match control.data() {
-            &[0, 0, 0, 0, ..] => Err(damaged("is an animation of 0 frames")),
+            &[0, 0, 0, 0, _, _, _, _] => Ok(None),
             &[a, b, c, d, _, _, _, _] => Ok(Some(u32::from_be_bytes([a, b, c, d]))),
             other => Err(damaged(format!("has an acTL chunk of {} bytes", other.len()))),
         }
@@ -267,7 +267,9 @@ mod tests {
         assert!(problem(&file).contains("no PLTE"));
         file.truncate(start);
         chunks::write(&mut file, b"tRNS", &[&[0]]);
-        assert!(problem(&file).contains("before its PLTE"));
+        chunks::write(&mut file, b"PLTE", &[&[0; 3]]);
+        chunks::write(&mut file, b"IDAT", &[]);
+        assert_eq!(Parts::of(&file).unwrap().transparency, None);
         file.truncate(start);
         chunks::write(&mut file, b"PLTE", &[&[0; 4]]);
         assert!(problem(&file).contains("PLTE chunk of 4 bytes"));

@@ -27,7 +27,7 @@ impl Container for Webp {
         Ok(metadata(&File::parse(bytes)?, run))
     }
 
-    /// IPTC and plain notices have no place in a WebP file: what they say of author and copyright goes into EXIF unless
+    /// IPTC and plain texts have no place in a WebP file: what they say of author and copyright goes into EXIF unless
     /// that or XMP has it, all else is left out. So are empty blocks.
     fn with_metadata(&self, bytes: &[u8], metadata: &Metadata, run: Run<'_>) -> Result<Vec<u8>> {
         write(&File::parse(bytes)?, metadata, run)

@@ -45,10 +45,12 @@ pub struct Metadata {
     pub xmp: Option<Vec<u8>>,
     /// IPTC-IIM records, without the Photoshop wrapping.
     pub iptc: Option<Vec<u8>>,
-    /// Copyright and author notices kept as plain text elsewhere in the file (PNG text chunks), keyword and text.
-    pub notices: Vec<(String, String)>,
+    /// Plain texts under keywords elsewhere in the file (PNG text chunks), keyword and text: author and copyright, title, software.
+    pub texts: Vec<(String, String)>,
     /// Comments: JPEG COM, PNG `Comment`; a mark of [`Mark`](crate::optimize::Mark) is one of them.
     pub comments: Vec<String>,
+    /// Chunks of a PNG that nothing else holds, kind and data: size of a pixel (`pHYs`) and time of the last change (`tIME`).
+    pub chunks: Vec<([u8; 4], Vec<u8>)>,
 }
 
 /// Which metadata a result keeps; `output.metadata` of the request.
@@ -87,10 +89,10 @@ impl Metadata {
         self.exif.as_deref().map_or(Orientation::Upright, orientation_of_exif)
     }
 
-    /// The EXIF block for a file that holds neither IPTC nor plain notices: with what these say of author and copyright,
+    /// The EXIF block for a file that holds neither IPTC nor plain texts: with what these say of author and copyright,
     /// unless this block or XMP says it.
     pub fn exif_with_notices(&self) -> Option<Vec<u8>> {
-        if self.iptc.is_none() && self.notices.is_empty() {
+        if self.iptc.is_none() && self.texts.is_empty() {
             return self.exif.clone();
         }
         let source = self.exif.as_deref().and_then(|exif| Tiff::parse(exif::without_prefix(exif)));
@@ -100,6 +102,12 @@ impl Metadata {
             Some(source) => Some(exif::with_notices(source, notices)),
             None => exif::selected(None, notices, Keep::NONE, true),
         }
+    }
+
+    /// The same with the notices in EXIF, and no longer among the plain texts.
+    pub(crate) fn with_notices_moved(self) -> Self {
+        let texts = self.texts.iter().filter(|(keyword, _)| !notices::is_notice(keyword)).cloned().collect();
+        Self { exif: self.exif_with_notices(), texts, ..self }
     }
 
     /// What survives of this under `keep`. Where pixels are `untouched` the profile, `colours` and the orientation tag stay,

@@ -49,13 +49,18 @@ pub(super) fn elsewhere(metadata: &Metadata, source: Option<Tiff<'_>>) -> Vec<(u
     NOTICES.iter().filter(|notice| !is_there(notice)).filter_map(text).collect()
 }
 
+/// Whether a plain text under `keyword` is one.
+pub(super) fn is_notice(keyword: &str) -> bool {
+    NOTICES.iter().any(|notice| keyword.eq_ignore_ascii_case(notice.keyword))
+}
+
 impl Notice {
     /// The text in the first place that has any.
     fn outside_exif(&self, metadata: &Metadata) -> Option<Vec<u8>> {
         let in_xmp = || metadata.xmp.as_deref().map(|xmp| xmp::values(xmp, self.xmp_property));
         let in_iptc = || metadata.iptc.as_deref().map(|iptc| iptc::texts(iptc, self.iptc_data_set));
         let plain = || {
-            let matching = metadata.notices.iter().filter(|(name, _)| name.eq_ignore_ascii_case(self.keyword));
+            let matching = metadata.texts.iter().filter(|(name, _)| name.eq_ignore_ascii_case(self.keyword));
             Some(matching.map(|(_, text)| text.trim().to_owned()).filter(|text| !text.is_empty()).collect())
         };
         let places: [&dyn Fn() -> Option<Vec<String>>; 3] = [&in_xmp, &in_iptc, &plain];
@@ -80,7 +85,7 @@ mod tests {
         let all = Metadata {
             xmp: Some(XMP.into()),
             iptc: Some(IPTC.into()),
-            notices: plain("Author", "P"),
+            texts: plain("Author", "P"),
             ..Metadata::default()
         };
         let expected = vec![(exif::ARTIST, b"X; Y".to_vec()), (exif::COPYRIGHT, b"(c)".to_vec())];
@@ -93,7 +98,7 @@ mod tests {
 
     #[test]
     fn keywords_of_plain_texts_are_matched_without_case_and_other_keywords_are_no_notices() {
-        let of_keyword = |keyword| of(&Metadata { notices: plain(keyword, " T "), ..Metadata::default() }, None);
+        let of_keyword = |keyword| of(&Metadata { texts: plain(keyword, " T "), ..Metadata::default() }, None);
         assert_eq!(of_keyword("COPYRIGHT"), [(exif::COPYRIGHT, b"T".to_vec())]);
         assert!(of_keyword("Software").is_empty());
     }

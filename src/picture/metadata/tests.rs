@@ -54,8 +54,9 @@ fn camera(little_endian: bool) -> Metadata {
         exif: Some(block(&camera_fields(), Some(THUMBNAIL), little_endian)),
         xmp: Some(b"<x tiff:Orientation='6'/>".to_vec()),
         iptc: Some(vec![0x1C, 2, 5, 0, 1, b'T']),
-        notices: vec![("Author".into(), "P".into())],
+        texts: vec![("Author".into(), "P".into())],
         comments: vec!["made by".into()],
+        chunks: vec![(*b"pHYs", vec![1; 9])],
     }
 }
 
@@ -234,11 +235,11 @@ fn notices_missing_in_exif_come_from_elsewhere_and_those_there_win() {
 fn notices_without_another_place_join_the_exif_that_lacks_them() {
     let notices = vec![("Author".to_owned(), "P".to_owned()), ("Copyright".into(), "(c) P".into())];
     let of = |metadata: &Metadata| with_exif(metadata.exif_with_notices().unwrap());
-    let alone = Metadata { notices: notices.clone(), ..Metadata::default() };
+    let alone = Metadata { texts: notices.clone(), ..Metadata::default() };
     assert_eq!((text(&of(&alone), Tag::Artist), text(&of(&alone), Tag::Copyright)), ("P".into(), b"(c) P".to_vec()));
     for little_endian in [false, true] {
         let fields = camera_fields().into_iter().filter(|field| field.tag != Tag::Copyright).collect::<Vec<_>>();
-        let lacking = Metadata { notices: notices.clone(), ..with_exif(block(&fields, None, little_endian)) };
+        let lacking = Metadata { texts: notices.clone(), ..with_exif(block(&fields, None, little_endian)) };
         let joined = of(&lacking);
         assert_eq!((text(&joined, Tag::Artist), text(&joined, Tag::Copyright)), (b"Ada".to_vec(), b"(c) P".to_vec()));
         let others = |metadata: &Metadata| {
