@@ -171,7 +171,8 @@ impl Frame<'_> {
         before: &mut usize,
         run: Run<'_>,
     ) -> Result<Option<Coded<'t>>> {
-        let (offers, tried) = self.tried(needs, global, run)?;
+        let ways = [Unchanged::Either, Unchanged::Transparent, Unchanged::Drawn];
+        let (offers, tried) = self.tried(needs, global, &ways, run)?;
         let Some(&(least, at, unchanged)) = tried.first() else { return Ok(None) };
         *before += least;
         let finalists = finalists(*before, self.area.width * self.area.height);
@@ -190,18 +191,24 @@ impl Frame<'_> {
         Ok(best.map(|best| best.1))
     }
 
-    /// The bytes of the smallest coding that comes out quickly.
+    /// About the bytes of the smallest coding, by those that mostly are.
     pub(super) fn quick(&self, needs: &Needs, global: &Table, run: Run<'_>) -> Result<Option<usize>> {
-        let (_, tried) = self.tried(needs, global, run)?;
+        let (_, tried) = self.tried(needs, global, &[Unchanged::Either], run)?;
         Ok(tried.first().map(|tried| tried.0))
     }
 
-    /// All codings that come out quickly, the smallest first.
-    fn tried<'t>(&self, needs: &Needs, global: &'t Table, run: Run<'_>) -> Result<(Vec<Offer<'t>>, Vec<Tried>)> {
+    /// The codings of all offers in these `ways` that come out quickly, the smallest first.
+    fn tried<'t>(
+        &self,
+        needs: &Needs,
+        global: &'t Table,
+        ways: &[Unchanged],
+        run: Run<'_>,
+    ) -> Result<(Vec<Offer<'t>>, Vec<Tried>)> {
         let offers = self.offers(needs, global, run)?;
         let mut tried = Vec::new();
         for (at, offer) in offers.iter().enumerate() {
-            for unchanged in [Unchanged::Either, Unchanged::Transparent, Unchanged::Drawn] {
+            for &unchanged in ways {
                 if let Some(coded) = self.coded(offer, unchanged, compress, run)? {
                     tried.push((coded.bytes(), at, unchanged));
                 }

@@ -54,6 +54,9 @@ const ULTRA: f64 = 35.0;
 /// How far above the target a search may end, and how far a clip's score may lie from the middle of that.
 const SLACK: f64 = 0.6;
 const CLIP_SLACK: f64 = 0.75;
+/// Bytes of a file that takes long to write: the search for it may end farther above the target, and it is not looked at again.
+const LARGE: usize = 4_000_000;
+const LARGE_SLACK: f64 = 1.5;
 /// How far above the target the mean lies where single frames hold up the others.
 const HELD_UP: f64 = 5.0;
 /// Files that are written at most with one knob for most, because frames fall short with knobs of their own.
@@ -63,7 +66,7 @@ const TRIALS: [u32; 2] = [3, 5];
 /// Pixels that the frames of a clip may have together, frames of each of its stretches, and stretches.
 const CLIP: (u64, u32, u32) = (6_000_000, 8, 3);
 /// The share of what a quick look at coding without loss says that a thorough one may take off a lossy file.
-const SQUEEZED: u64 = 32;
+const SQUEEZED: u64 = 20;
 /// Frames of a clip that are compared.
 const COMPARED: u32 = 12;
 
@@ -238,7 +241,7 @@ impl Writer<'_> {
         let mut tried: Vec<(f64, f64)> = Vec::new();
         let found = solve(near, |knob| {
             let file = self.written(&mut clip, GifOptions::new(loss(knob)), palettes.as_mut())?;
-            let trial = trial(knob, viewed.score(&mut *self.decoded(&file)?, self.run)?, ());
+            let trial = trial(knob, viewed.score(&mut *self.decoded(&file)?, self.run)?, file.len());
             tried.push((trial.knob, trial.score));
             Ok(trial)
         })?;
@@ -247,8 +250,10 @@ impl Writer<'_> {
             _ => SLOPE,
         };
         let slope = slope.clamp(SLOPE / STEEPER, SLOPE * STEEPER);
-        let first = found.knob + (middle - found.score) / slope;
-        Ok(Some(Aim { first, slope, trials: TRIALS[0], ..aim }))
+        let large = found.file as u64 * u64::from(self.task.count) / u64::from(count) > LARGE as u64;
+        let slack = if large { LARGE_SLACK } else { aim.slack };
+        let first = found.knob + (aim.target + slack / 2.0 - found.score) / slope;
+        Ok(Some(Aim { first, slope, slack, trials: TRIALS[0], ..aim }))
     }
 
     /// For one way through the frames, or many.
@@ -309,6 +314,9 @@ impl Writer<'_> {
     /// The same frames in fewer bytes, if there are some: where much is flat, phrases found without a thought of errors serve
     /// better.
     fn squeezed(&self, file: Vec<u8>) -> Result<Vec<u8>> {
+        if file.len() > LARGE {
+            return Ok(file);
+        }
         let outlook = self.task.codecs.outlook(Format::Gif, &file, most(file.len() as u64), self.run)?;
         if outlook.is_some_and(|outlook| outlook - outlook / SQUEEZED > file.len() as u64) {
             return Ok(file);
