@@ -173,9 +173,14 @@ fn claim(
     };
     let values = (Id(account), Moment(now + lease), Moment(now));
     let leased = connection.prepare_cached(LEASE)?.query_row(values, row)?;
-    let turn: i64 = connection.prepare_cached(TURNS)?.query_row([], |row| row.get(0))?;
-    connection.prepare_cached("UPDATE account SET turn = ?2 WHERE id = ?1")?.execute((Id(account), turn))?;
+    let turn = (Id(account), next_turn(connection)?);
+    connection.prepare_cached("UPDATE account SET turn = ?2 WHERE id = ?1")?.execute(turn)?;
     Ok(Some(leased))
+}
+
+/// The number of a lease that was given, of a job or of a notification.
+pub(super) fn next_turn(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.prepare_cached(TURNS)?.query_row([], |row| row.get(0))
 }
 
 fn prolong(

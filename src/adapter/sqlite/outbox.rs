@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use super::{
     SqliteLedger,
     columns::{Count, Id, Moment, count, id, limit, moment},
+    jobs::next_turn,
 };
 use crate::{
     clock::Timestamp,
@@ -24,9 +25,14 @@ const WAKE: &str = "UPDATE hook INDEXED BY hook_leased SET state = 1, due = min(
     WHERE state = 2 AND (until <= ?1 OR since > ?2)";
 const LANE: &str = "SELECT lane FROM lane INDEXED BY lane_due
     WHERE due IS NOT NULL AND due <= ?1 AND leased < ?2 ORDER BY due LIMIT 1";
-const LEASE: &str = "UPDATE hook SET state = 2, until = ?2, since = ?3, fence = fence + 1
-    WHERE job = (SELECT job FROM hook INDEXED BY hook_waiting WHERE state = 1 AND lane = ?1 ORDER BY due LIMIT 1)
-    RETURNING job, account, fence, failures, sealed";
+const SENDER: &str = "SELECT account FROM sender INDEXED BY sender_turn WHERE lane = ?1 AND due <= ?2
+    ORDER BY leased, turn LIMIT 1";
+const LEASE: &str = "UPDATE hook SET state = 2, until = ?3, since = ?4, fence = fence + 1
+    WHERE job = (
+        SELECT job FROM hook INDEXED BY hook_waiting WHERE state = 1 AND lane = ?1 AND account = ?2 ORDER BY due LIMIT 1
+    )
+    RETURNING job, fence, failures, sealed";
+const TURN: &str = "UPDATE sender SET turn = ?3 WHERE lane = ?1 AND account = ?2";
 const FIND_LEASE: &str = "SELECT hook.job, hook.since IS NOT NULL FROM hook JOIN job ON job.number = hook.job
     WHERE job.id = ?1 AND hook.fence = ?2";
 const END: &str = "UPDATE hook SET state = ?2, due = ifnull(?3, due), since = NULL, failures = failures + ?4,
@@ -45,14 +51,14 @@ const REPLAY: &str = "UPDATE hook SET state = 1, due = ?2, failures = 0 WHERE jo
 /// Statements of which none may go through a table.
 #[cfg(test)]
 pub(super) const OFTEN: &[&str] =
-    &[WAKE, LANE, LEASE, FIND_LEASE, END, COUNT_ATTEMPT, ADD_ATTEMPT, FIND_DELIVERY, REPLAY];
+    &[WAKE, LANE, SENDER, LEASE, TURN, FIND_LEASE, END, COUNT_ATTEMPT, ADD_ATTEMPT, FIND_DELIVERY, REPLAY];
 
 /// Lets hooks wait again whose lease is over: looks at all leases, of which there are as many as posts at a time.
 fn wake(connection: &Connection, now: Timestamp) -> rusqlite::Result<()> {
     connection.prepare_cached(WAKE)?.execute([Moment(now), Moment(now + SKEW)]).map(drop)
 }
 
-/// Leases the hook that is due the longest, of lanes with room.
+/// Leases the next hook of the lane that is due the longest, of those with room.
 fn claim(
     connection: &Connection,
     per_lane: usize,
@@ -63,23 +69,25 @@ fn claim(
     let mut first = connection.prepare_cached(LANE)?;
     let lane: Option<i64> = first.query_row((Moment(now), limit(per_lane)), |row| row.get(0)).optional()?;
     let Some(lane) = lane else { return Ok(None) };
+    let account = connection.prepare_cached(SENDER)?.query_row((lane, Moment(now)), |row| id(row, 0))?;
     let mut update = connection.prepare_cached(LEASE)?;
-    let leased = update.query_row((lane, Moment(now + lease), Moment(now)), |row| {
+    let leased = update.query_row((lane, Id(account), Moment(now + lease), Moment(now)), |row| {
         let number: i64 = row.get(0)?;
         let (job, body) = connection
             .prepare_cached("SELECT id, body FROM job WHERE number = ?1")?
             .query_row([number], |row| Ok((JobId(id(row, 0)?), row.get(1)?)))?;
         Ok(HookLease {
             job,
-            account: AccountId(id(row, 1)?),
-            fence: Fence(count(row, 2)?),
-            failures: row.get(3)?,
-            sealed: row.get(4)?,
+            account: AccountId(account),
+            fence: Fence(count(row, 1)?),
+            failures: row.get(2)?,
+            sealed: row.get(3)?,
             lane: lane.cast_unsigned(),
             body,
         })
-    });
-    leased.map(Some)
+    })?;
+    connection.prepare_cached(TURN)?.execute((lane, Id(account), next_turn(connection)?))?;
+    Ok(Some(leased))
 }
 
 fn settle(

@@ -8,7 +8,12 @@ use crate::port::Failure;
 const APPLICATION: i32 = 0x6c70_646c;
 
 /// Each step leads from the schema of its place (0 is an empty file) to the next. Steps that were released never change.
-const STEPS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
+const STEPS: &[&str] = &[
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
+];
 
 /// Why the file is none to use, if so. Changes nothing.
 pub(super) fn objection(connection: &Connection) -> rusqlite::Result<Option<Failure>> {

@@ -18,8 +18,8 @@ use super::*;
 use crate::{
     clock::Timestamp,
     port::{
-        Accounts, Jobs,
-        ledger::{Accepted, AccountId, Capacity, Held, JobId, NewAccount, NewJob, Outcome, SealedSecrets},
+        Accounts, Jobs, Outbox,
+        ledger::{Accepted, AccountId, Capacity, Held, HookOutcome, JobId, NewAccount, NewJob, Outcome, SealedSecrets},
     },
 };
 
@@ -221,7 +221,7 @@ fn a_file_that_cannot_be_written_is_said() {
 }
 
 #[test]
-fn a_ledger_of_the_first_schema_opens_and_its_jobs_have_not_failed_and_are_counted() {
+fn a_ledger_of_the_first_schema_opens_with_its_jobs_counted_and_its_hooks_due() {
     run_test(async {
         let mut fixture = Fixture::new().await;
         fixture.ledger = None;
@@ -235,7 +235,14 @@ fn a_ledger_of_the_first_schema_opens_and_its_jobs_have_not_failed_and_are_count
         old.execute(opened, [account]).unwrap();
         let accepted = "INSERT INTO job (id, account, accepted, cost, month, source_bytes, sealed, fence, attempts)
             VALUES (?1, ?2, 5, 1, 0, 500, x'01', 3, 1)";
-        old.execute(accepted, [id.as_bytes(), account]).unwrap();
+        let told = Uuid::from_u128(8);
+        for id in [id, told] {
+            old.execute(accepted, [id.as_bytes(), account]).unwrap();
+        }
+        old.execute("UPDATE job SET state = 3, settled = 5, body = x'03' WHERE id = ?1", [told.as_bytes()]).unwrap();
+        let hook = "INSERT INTO hook (job, account, lane, delay, sealed) VALUES (2, ?1, 7, 0, x'02')";
+        old.execute(hook, [account]).unwrap();
+        old.execute("UPDATE hook SET state = 1, due = 5", []).unwrap();
         drop(old);
         for _ in 0..2 {
             let ledger = SqliteLedger::open(&path).unwrap();
@@ -243,6 +250,10 @@ fn a_ledger_of_the_first_schema_opens_and_its_jobs_have_not_failed_and_are_count
             assert_eq!((lease.id, lease.attempt, lease.failures), (JobId(id), 2, 0));
             let again = Outcome::Again { at: NOW, counts: false };
             assert_eq!(ledger.settle(lease.id, lease.fence, again, NOW).await.unwrap(), Held::Yes);
+            let [hook] = ledger.claim_hooks(9, 9, LEASE, NOW).await.unwrap().try_into().unwrap();
+            assert_eq!((hook.job, hook.lane), (JobId(told), 7));
+            let later = HookOutcome::HandedBack { at: NOW };
+            assert_eq!(ledger.settle_hook(hook.job, hook.fence, later, "", NOW).await.unwrap(), Held::Yes);
             let count = |connection: &Connection| {
                 let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
                 connection.query_row("SELECT jobs, source_bytes FROM account", [], row)

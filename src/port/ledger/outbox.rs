@@ -78,9 +78,11 @@ pub struct Delivery {
 /// Notifications that are to be delivered, one for each settled job with a hook.
 #[async_trait]
 pub trait Outbox: fmt::Debug + Send + Sync {
-    /// Leases up to `max` deliveries until `now + lease`: ones that are due and ones whose lease ran out, the longest due
-    /// first; never more than `per_lane` of one lane at a time, earlier leases that still run included, so that a
-    /// slow receiver does not hold up the others.
+    /// Leases up to `max` deliveries until `now + lease`: ones that are due and ones whose lease ran out; never more than
+    /// `per_lane` of one lane at a time, earlier leases that still run included, so that a slow receiver does not hold up
+    /// the others. Next is the lane with the longest due, and of it the account that has the fewest leases there which
+    /// still run, so that many deliveries of one do not delay the first of another; of several, the one that was leased one
+    /// there the longest ago (who has had nothing to deliver there may count as new); of this account's, the longest due.
     async fn claim_hooks(&self, max: usize, per_lane: usize, lease: Duration, now: Timestamp)
     -> Result<Vec<HookLease>>;
 

@@ -337,16 +337,14 @@ impl Model {
             post.lease.found_free = true;
         }
         for lease in leases {
-            let busy = self.running(lease.lane, now, |lease| !lease.found_free);
+            let busy = self.running(lease.lane, None, now, |lease| !lease.found_free);
             assert!(busy < per_lane, "lane {} has {busy} already", lease.lane);
-            let earliest = self.waiting_posts(per_lane, now).min();
+            self.check_turn(lease, per_lane, now);
             let job = self.job(lease.job).expect("the job is known");
-            let due = job.post_is_due(now);
             let (account, hook) = (job.new.account, job.new.hook.clone().expect("it has a hook"));
+            let free = job.post_is_due(now).is_some();
             let post = job.delivery.as_mut().expect("the job is settled");
-            assert!(due.is_some() || post.lease.found_free, "the hook of {} is not free", lease.job);
-            let is_first = due.zip(earliest).is_none_or(|(due, earliest)| due <= earliest);
-            assert!(is_first || post.due_is_unclear, "{} is not first", lease.job);
+            assert!(free || post.lease.found_free, "the hook of {} is not free", lease.job);
             post.lease.give(lease.fence, now);
             let foretold = HookLease {
                 job: lease.job,
@@ -363,16 +361,42 @@ impl Model {
         assert!(leases.len() == max || self.waiting_posts(per_lane, now).next().is_none(), "hooks were left");
     }
 
-    /// Leases of a lane that run, of those that are counted.
-    fn running(&self, lane: u64, now: Timestamp, counts: impl Fn(&Lease) -> bool) -> usize {
-        let mine = self.jobs.iter().filter(|job| job.lane() == Some(lane)).filter_map(Job::post);
-        mine.filter(|(post, _)| post.lease.runs(now) && counts(&post.lease)).count()
+    /// Checks that no lane, account or notification has its turn before those of the lease.
+    fn check_turn(&self, lease: &HookLease, per_lane: usize, now: Timestamp) {
+        let waiting = || self.waiting_posts(per_lane, now);
+        let is_unclear = |job: &Job| {
+            let found_free = |post: &Post| post.lease.found_free && job.post_is_due(now).is_none();
+            job.post().is_some_and(|(post, _)| post.due_is_unclear || found_free(post))
+        };
+        let in_lane = |job: &Job| job.lane() == Some(lease.lane);
+        let earliest = |of: &dyn Fn(&Job) -> bool| waiting().filter(|(job, _)| of(job)).map(|(_, due)| due).min();
+        let lane_is_first = earliest(&in_lane) == earliest(&|_| true);
+        let unclear = self.jobs.iter().any(|job| in_lane(job) && is_unclear(job));
+        assert!(lane_is_first || unclear, "lane {} is not first", lease.lane);
+        let own = self.running(lease.lane, Some(lease.account), now, |lease| !lease.found_free);
+        for (other, _) in waiting().filter(|(job, _)| in_lane(job)) {
+            let account = other.new.account;
+            let running = self.running(lease.lane, Some(account), now, |_| true);
+            assert!(own <= running, "{} has {own} leases, and {account} {running}", lease.account);
+        }
+        let earliest = earliest(&|job| in_lane(job) && job.new.account == lease.account);
+        let leased = self.jobs.iter().find(|job| job.new.id == lease.job).expect("the job is known");
+        let is_first = leased.post_is_due(now).zip(earliest).is_none_or(|(due, earliest)| due <= earliest);
+        assert!(is_first || is_unclear(leased), "{} is not first", lease.job);
     }
 
-    /// Since when notifications that could certainly be leased are due.
-    fn waiting_posts(&self, per_lane: usize, now: Timestamp) -> impl Iterator<Item = Timestamp> {
-        let free = move |job: &&Job| job.lane().is_some_and(|lane| self.running(lane, now, |_| true) < per_lane);
-        self.jobs.iter().filter(free).filter_map(move |job| job.post_is_due(now)).filter(move |due| *due <= now)
+    /// Leases of a lane, or of an account there, that run, of those that are counted.
+    fn running(&self, lane: u64, of: Option<AccountId>, now: Timestamp, counts: impl Fn(&Lease) -> bool) -> usize {
+        let mine = |job: &&Job| job.lane() == Some(lane) && of.is_none_or(|account| job.new.account == account);
+        let posts = self.jobs.iter().filter(mine).filter_map(Job::post);
+        posts.filter(|(post, _)| post.lease.runs(now) && counts(&post.lease)).count()
+    }
+
+    /// Notifications that could certainly be leased, and since when they are due.
+    fn waiting_posts(&self, per_lane: usize, now: Timestamp) -> impl Iterator<Item = (&Job, Timestamp)> {
+        let free = move |job: &&Job| job.lane().is_some_and(|lane| self.running(lane, None, now, |_| true) < per_lane);
+        let due = move |job| Job::post_is_due(job, now).filter(|due| *due <= now).map(|due| (job, due));
+        self.jobs.iter().filter(free).filter_map(due)
     }
 
     pub(super) fn settle_hook(

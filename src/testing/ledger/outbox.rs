@@ -14,6 +14,8 @@ pub(super) const FACTS: &[Fact<dyn Ledger>] = facts![
     no_more_hooks_are_leased_than_asked_for,
     a_lane_has_no_more_than_its_share,
     a_slow_lane_holds_up_no_other,
+    accounts_share_a_lane,
+    accounts_take_turns_in_a_lane_that_is_full,
     a_hook_lease_that_ran_out_goes_to_another,
     a_failed_attempt_is_made_again,
     what_is_given_up_is_dead,
@@ -44,6 +46,21 @@ async fn hooks(ledger: &dyn Ledger, now: Timestamp) -> Result<Vec<JobId>> {
 
 fn in_lane(number: u64, lane: u64) -> NewJob {
     NewJob { hook: Some(NewHook { sealed: b"address".to_vec(), lane, delay: Duration::ZERO }), ..new_job(1, number) }
+}
+
+/// Ten deliveries of each account to one lane, those of the first the longest due.
+async fn of_two_to_one_lane(ledger: &dyn Ledger) -> Result<()> {
+    open(ledger, 2).await?;
+    for number in 1..=20 {
+        settled(ledger, hooked_job(1 + (number - 1) / 10, number), completed()).await?;
+    }
+    Ok(())
+}
+
+async fn delivered(ledger: &dyn Ledger, hook: &HookLease) -> Result<()> {
+    let held = ledger.settle_hook(hook.job, hook.fence, HookOutcome::Delivered, "200", NOW).await?;
+    assert_eq!(held, Held::Yes);
+    Ok(())
 }
 
 async fn a_job_without_a_hook_notifies_nobody(ledger: Arc<dyn Ledger>) -> Result<()> {
@@ -153,6 +170,31 @@ async fn a_slow_lane_holds_up_no_other(ledger: Arc<dyn Ledger>) -> Result<()> {
     };
     assert_eq!(lanes(&ledger.claim_hooks(4, 2, LEASE, NOW).await?), [1, 1, 2, 2]);
     assert_eq!(lanes(&ledger.claim_hooks(4, 3, LEASE, NOW).await?), [1, 2]);
+    Ok(())
+}
+
+async fn accounts_share_a_lane(ledger: Arc<dyn Ledger>) -> Result<()> {
+    of_two_to_one_lane(&*ledger).await?;
+    let jobs = |hooks: &[HookLease]| hooks.iter().map(|hook| hook.job).collect::<Vec<_>>();
+    let first = ledger.claim_hooks(10, 4, LEASE, NOW).await?;
+    assert_eq!(jobs(&first), [1, 11, 2, 12].map(job_id));
+    for hook in [&first[1], &first[3]] {
+        delivered(&*ledger, hook).await?;
+    }
+    let second = ledger.claim_hooks(10, 4, LEASE, NOW).await?;
+    assert_eq!(jobs(&second), [13, 14].map(job_id), "whoever's are slow has two on their way still");
+    let third = ledger.claim_hooks(10, 4, LEASE, NOW + LEASE).await?;
+    assert_eq!(third.len(), 4, "leases that ran out count no more");
+    Ok(())
+}
+
+async fn accounts_take_turns_in_a_lane_that_is_full(ledger: Arc<dyn Ledger>) -> Result<()> {
+    of_two_to_one_lane(&*ledger).await?;
+    for number in [1, 11, 2, 12, 3] {
+        let [next] = ledger.claim_hooks(10, 1, LEASE, NOW).await?.try_into().expect("there is room for one");
+        assert_eq!(next.job, job_id(number));
+        delivered(&*ledger, &next).await?;
+    }
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! Notifications that are to be delivered.
 
-use std::{cmp::Reverse, time::Duration};
+use std::{cmp::Reverse, collections::BTreeMap, time::Duration};
 
 use async_trait::async_trait;
 
@@ -25,6 +25,8 @@ pub(super) struct Hook {
     delay: Duration,
     state: DeliveryState,
     leases: Leases,
+    /// Number of the last lease.
+    turn: u64,
     failures: u32,
     attempts: Vec<(Timestamp, String)>,
 }
@@ -37,6 +39,7 @@ impl Hook {
             delay: hook.delay,
             state: DeliveryState::Pending { due: Timestamp::from_millis(u64::MAX) },
             leases: Leases::default(),
+            turn: 0,
             failures: 0,
             attempts: Vec::new(),
         }
@@ -84,17 +87,28 @@ fn delivery(job: &Job) -> Option<(&Hook, &End)> {
 
 impl State {
     fn claim_hook(&mut self, per_lane: usize, lease: Duration, now: Timestamp) -> Option<HookLease> {
-        let hooks = || self.jobs.iter().filter_map(|(id, job)| delivery(job).map(|(hook, _)| (*id, hook)));
-        let running = |lane| {
-            hooks()
-                .filter(|(_, hook)| hook.lane == lane && hook.leases.held.is_some() && hook.due(now).is_none())
-                .count()
-        };
-        let free = hooks().filter_map(|(id, hook)| Some((hook.due(now)?, id, hook.lane)));
-        let (_, id, _) = free.filter(|(_, _, lane)| running(*lane) < per_lane).min()?;
+        let hooks = || self.jobs.iter().filter_map(|(id, job)| delivery(job).map(|(hook, _)| (*id, job.account, hook)));
+        let mut lanes = BTreeMap::<u64, usize>::new();
+        let mut senders = BTreeMap::<(u64, AccountId), (usize, u64)>::new();
+        for (_, account, hook) in hooks() {
+            let (running, turn) = senders.entry((hook.lane, account)).or_default();
+            *turn = hook.turn.max(*turn);
+            if hook.leases.held.is_some() && hook.due(now).is_none() {
+                *running += 1;
+                *lanes.entry(hook.lane).or_default() += 1;
+            }
+        }
+        let free = hooks().filter_map(|(_, _, hook)| Some((hook.due(now)?, hook.lane)));
+        let has_room = |lane: &u64| lanes.get(lane).is_none_or(|running| *running < per_lane);
+        let (_, lane) = free.filter(|(_, lane)| has_room(lane)).min()?;
+        let in_lane = hooks().filter(|(_, _, hook)| hook.lane == lane);
+        let waiting = in_lane.filter_map(|(id, account, hook)| Some((senders[&(lane, account)], hook.due(now)?, id)));
+        let (.., id) = waiting.min()?;
+        self.turns += 1;
         let job = self.jobs.get_mut(&id)?;
         let (account, body) = (job.account, job.end.as_ref()?.body.clone());
         let hook = job.hook.as_mut()?;
+        hook.turn = self.turns;
         Some(HookLease {
             job: id,
             account,
