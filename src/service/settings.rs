@@ -43,9 +43,10 @@ pub struct Settings {
     /// How much may wait: 10,000 requests, and 10 GiB of uploaded sources; a quarter more for accounts that have little of
     /// it, so that one which fills the queue keeps no others out.
     pub capacity: Capacity,
-    /// Uploads received at a time; 256. Of four and more, no account has more than three quarters.
+    /// Uploads received at a time, JSON bodies of more than 16 KiB among them; 256. Of four and more, no account has more
+    /// than three quarters.
     pub uploads: usize,
-    /// Time for a body to come in; 5 min.
+    /// Time for an upload to come in; 5 min. A JSON body has 30 s, and no more than this.
     pub receiving: Duration,
     /// Bytes of a JSON body or part; 1 MiB.
     pub json_bytes: u64,

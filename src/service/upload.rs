@@ -11,8 +11,15 @@ use std::{
 
 use futures_core::Stream;
 use multer::{Field, Multipart};
+use tokio::sync::SemaphorePermit;
 
-use super::{Incoming, Inner, disposition::Disposition, response::Problem, shares::Shares, submit::Uploaded};
+use super::{
+    Incoming, Inner,
+    disposition::Disposition,
+    response::Problem,
+    shares::{Share, Shares},
+    submit::Uploaded,
+};
 use crate::{
     error::Violation,
     port::{
@@ -38,7 +45,21 @@ pub(super) fn boundary(content_type: &str) -> Option<String> {
 /// all of them again with every chunk that comes.
 pub(super) const AROUND_PARTS: u64 = 64 << 10;
 
+/// Bytes of a JSON body that come in without a place among the uploads. Most have fewer, so that uploads hold up no fetch.
+const SMALL_JSON: usize = 16 << 10;
+
+/// A place among the uploads, until it is dropped.
+type Slot<'a> = (SemaphorePermit<'a>, Share);
+
 impl Inner {
+    /// A place among the uploads, of those that the account may have.
+    fn slot_for(&self, account: AccountId) -> Result<Slot<'_>, Problem> {
+        let too_many = || Problem::busy("too many uploads are on their way");
+        let permit = self.uploads.try_acquire().map_err(|_| too_many())?;
+        let share = self.uploading.take(account, Shares::most(self.settings.uploads)).ok_or_else(too_many)?;
+        Ok((permit, share))
+    }
+
     /// Reads an upload to its end and accepts it.
     pub(super) async fn upload(
         self: &Arc<Self>,
@@ -47,9 +68,7 @@ impl Inner {
         boundary: String,
         body: Incoming,
     ) -> Result<(), Problem> {
-        let too_many = || Problem::busy("too many uploads are on their way");
-        let _slot = self.uploads.try_acquire().map_err(|_| too_many())?;
-        let _share = self.uploading.take(account, Shares::most(self.settings.uploads)).ok_or_else(too_many)?;
+        let _slot = self.slot_for(account)?;
         let room = Arc::<AtomicU64>::default();
         let mut parts = Multipart::new(Paced { body, paused: true, room: Arc::clone(&room) }, boundary);
         let (mut data, mut file) = (None, None);
@@ -112,14 +131,17 @@ impl Inner {
     }
 
     /// Reads a JSON body to its end.
-    pub(super) async fn json(&self, body: Incoming) -> Result<Vec<u8>, Problem> {
+    pub(super) async fn json(&self, account: AccountId, body: Incoming) -> Result<Vec<u8>, Problem> {
         let mut body = pin!(body);
-        let mut text = Vec::new();
+        let (mut text, mut slot) = (Vec::new(), None);
         while let Some(chunk) = std::future::poll_fn(|context| body.as_mut().poll_next(context)).await {
             let chunk = chunk.map_err(|_| Problem::new(400, "the body broke off"))?;
             text.extend_from_slice(&chunk);
             if text.len() as u64 > self.settings.json_bytes {
                 return Err(Problem::too_large("the body", self.settings.json_bytes));
+            }
+            if text.len() > SMALL_JSON && slot.is_none() {
+                slot = Some(self.slot_for(account)?);
             }
         }
         Ok(text)

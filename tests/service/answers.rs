@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use async_trait::async_trait;
-use futures_util::{FutureExt, stream};
+use futures_util::{FutureExt, StreamExt, stream};
 use lapidary::{
     Clock, Input, Request, Violation,
     adapter::{Closed, memory::Served},
@@ -284,6 +284,33 @@ async fn an_account_whose_uploads_drip_keeps_no_other_from_uploading() {
     check(&host.send(call, vec![multipart(&[(FILE, &picture())])]).await, 202, "");
     drop(dripping);
     check(&host.upload_picture().await, 202, "");
+}
+
+#[tokio::test(start_paused = true)]
+async fn large_json_bodies_count_among_the_uploads_and_small_ones_do_not() {
+    let host = Host::with(|settings| settings.uploads = 2, 100).await;
+    let bearer = host.bearer();
+    let call = Call { path: "/1.0/fetch", content_type: Some("application/json"), ..upload_without_end(&bearer) };
+    let without_end = |bytes: usize| stream::iter([Ok(vec![b' '; bytes].into())]).chain(stream::pending());
+    let send = |bytes| Box::pin(host.service.answer(call, Box::pin(without_end(bytes))));
+    let mut dripping: Vec<_> = [16 << 10, (16 << 10) + 1, 1 << 20].map(send).into();
+    assert!(dripping.iter_mut().all(|fetch| fetch.now_or_never().is_none()));
+    check(&host.upload_picture().await, 503, "too many uploads");
+    check(&host.fetch(&(" ".repeat(16 << 10) + "{}")).await, 503, "too many uploads");
+    check(&host.fetch(r#"{"url":"https://example.com/a.png"}"#).await, 202, "");
+    drop(dripping);
+    check(&host.upload_picture().await, 202, "");
+    check(&host.fetch(&(" ".repeat(16 << 10) + "{}")).await, 422, "url is required");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_json_body_that_does_not_come_is_waited_for_half_a_minute() {
+    let host = Host::new().await;
+    let bearer = host.bearer();
+    let call = Call { path: "/1.0/fetch", content_type: Some("application/json"), ..upload_without_end(&bearer) };
+    let begun = tokio::time::Instant::now();
+    let answer = host.service.answer(call, Box::pin(stream::pending())).await;
+    assert_eq!((answer.status, begun.elapsed().as_secs()), (400, 30));
 }
 
 #[tokio::test(start_paused = true)]
