@@ -31,13 +31,13 @@ Usage: server [OPTIONS]                          serves
   --cert FILE        certificate chain in PEM, with --key; else one is made for localhost
   --key FILE         its private key in PEM
   --behind-proxy     takes plain HTTP from a proxy that says X-Forwarded-Proto: https; listen where only it can connect
-  --allow-private    lets images, webhooks and endpoints of storage have private addresses: for trying things out
-  --open HOST:PORT   lets this private place in, and no other; may be given several times
+  --allow-private    lets images and webhooks have private addresses: for trying things out
+  --open HOST:PORT   lets images and webhooks be at this private place, and no other; may be given several times
   --egress ADDR      local address that fetches and webhooks leave from; one of IPv4, one of IPv6, or both
   --contact URL      shown to hosts of fetched images, in the User-Agent [default: the public URL]
   --font FILE        font for the text of SVG, or a folder of fonts; may be given several times; without any, text is
                      not drawn where SVG is turned to pixels
-  --s3-endpoint URL  endpoint of the storage provider `custom`
+  --s3-endpoint URL  endpoint of the storage provider `custom`; in a private network it is open to storage alone
   --workers N        pictures worked on at a time [default: one a core]
   --threads N        threads that networks work on for one picture [default: 8, no more than there are cores]
   --queue N          requests that may wait [default: 10000]

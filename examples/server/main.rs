@@ -114,9 +114,7 @@ async fn serve(options: &Options) -> Result<()> {
     drop(alone);
     let certificate = fs::canonicalize(certificate)?;
     if options.allow_private {
-        eprintln!(
-            "WARNING: images, webhooks and endpoints of storage may have private addresses; for trying things out"
-        );
+        eprintln!("WARNING: images and webhooks may have private addresses; for trying things out");
     }
     if options.json {
         let line = serde_json::json!({ "url": public_url, "key": first_key, "certificate": certificate });

@@ -48,6 +48,13 @@ impl Client {
         &self.dialer.guard
     }
 
+    /// The same, which may speak to `place`, too.
+    #[cfg(feature = "s3")]
+    pub(in crate::adapter) fn open(&self, place: super::Place) -> Self {
+        let dialer = Dialer { guard: self.guard().clone().open(place), ..(*self.dialer).clone() };
+        Self { dialer: Arc::new(dialer), ..self.clone() }
+    }
+
     /// Sends a request and waits for the head of its answer, for ever: the caller has the time. Follows nothing.
     ///
     /// # Errors

@@ -55,6 +55,7 @@ const DIALLED: usize = 8;
 /// How long the next address waits for the one before (RFC 8305).
 const STAGGER: Duration = Duration::from_millis(250);
 
+#[derive(Clone)]
 pub(super) struct Dialer {
     pub(super) guard: Guard,
     pub(super) egress: Egress,

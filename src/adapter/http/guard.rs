@@ -85,7 +85,7 @@ impl Guard {
 
     fn judge(&self, mut url: url::Url) -> Result<Target> {
         if !is_web(&url) {
-            return Err(Failure::lasting("must begin with http:// or https://"));
+            return Err(not_web());
         }
         let authorization = basic(&url);
         // They cannot fail for a scheme that has a host.
@@ -141,6 +141,26 @@ pub enum Place {
     Socket(SocketAddr),
     /// A name, in lower case, and its port. Opens the private addresses that it leads to.
     Name(String, u16),
+}
+
+impl Place {
+    /// The one that an address names.
+    ///
+    /// # Errors
+    /// As of [`Guard::target`], for what is no address with a host.
+    #[cfg(feature = "s3")]
+    pub(in crate::adapter) fn of(text: &str) -> Result<Self> {
+        let url = url::Url::parse(text).map_err(unreadable)?;
+        if !is_web(&url) {
+            return Err(not_web());
+        }
+        match (url.host(), url.port_or_known_default()) {
+            (Some(Host::Domain(name)), Some(port)) => Ok(Self::Name(name.to_owned(), port)),
+            (Some(Host::Ipv4(address)), Some(port)) => Ok(Self::Socket(SocketAddr::from((address, port)))),
+            (Some(Host::Ipv6(address)), Some(port)) => Ok(Self::Socket(SocketAddr::from((address, port)))),
+            _ => Err(Failure::lasting("must have a host")),
+        }
+    }
 }
 
 impl FromStr for Place {
@@ -208,6 +228,10 @@ fn refuse_ambiguous(text: &str) -> Result<()> {
 
 fn is_web(url: &url::Url) -> bool {
     ["http", "https"].contains(&url.scheme())
+}
+
+fn not_web() -> Failure {
+    Failure::lasting("must begin with http:// or https://")
 }
 
 fn unreadable(error: url::ParseError) -> Failure {

@@ -79,15 +79,14 @@ impl fmt::Debug for S3Blobs {
 }
 
 impl S3Blobs {
-    /// Over `http`, whose guard judges the bucket's address.
+    /// Over `http`. The bucket is the host's own, and may lie in a private network, which is open to nothing else by that.
     ///
     /// # Errors
-    /// Where the guard refuses it, or the provider has no endpoint.
+    /// Where its address is none, or the provider has no endpoint.
     pub fn new(http: &Http, bucket: Bucket) -> Result<Self> {
         let store = Store::connector("", &bucket.name, &bucket.region);
-        let inner = Inner { wire: Wire::new(http), bucket, store, listed: Mutex::default() };
-        http.client().guard().target(&inner.url("")?)?;
-        Ok(Self(Arc::new(inner)))
+        let url = place(bucket.credentials.provider, bucket.endpoint.as_ref(), &store, "")?.upload;
+        Ok(Self(Arc::new(Inner { wire: Wire::new(http, Some(&url))?, bucket, store, listed: Mutex::default() })))
     }
 }
 

@@ -35,7 +35,7 @@ pub use self::{
 use super::http::{
     Http,
     client::{Client, Read, Reply},
-    guard::Target,
+    guard::{self, Target},
 };
 use crate::{
     clock::Clock,
@@ -57,18 +57,17 @@ pub struct S3 {
 }
 
 impl S3 {
-    /// Over `http`, whose guard judges the addresses of all providers: an endpoint in a private network must be opened there.
+    /// Over `http`, whose guard judges the addresses of all providers but `custom`: the endpoint is the host's own word, and
+    /// may lie in a private network, which is open to nothing else by that. Where buckets are hosts there, the guard must
+    /// let them in.
     ///
     /// # Errors
-    /// Where the guard refuses the endpoint.
+    /// Where the endpoint is no address.
     pub fn new(http: &Http, custom: Option<Endpoint>) -> Result<Self> {
-        if let Some(endpoint) = &custom {
-            http.client().guard().target(&endpoint.url).map_err(|failure| Failure {
-                message: format!("the endpoint of the provider custom {}", failure.message),
-                ..failure
-            })?;
-        }
-        Ok(Self { wire: Wire::new(http), custom })
+        let wire = Wire::new(http, custom.as_ref().map(|endpoint| endpoint.url.as_str())).map_err(|failure| {
+            Failure { message: format!("the endpoint of the provider custom {}", failure.message), ..failure }
+        })?;
+        Ok(Self { wire, custom })
     }
 }
 
@@ -175,13 +174,16 @@ struct Wire {
 impl Wire {
     const ATTEMPTS: u32 = 3;
 
-    fn new(http: &Http) -> Self {
-        Self {
-            client: http.client().clone(),
+    /// That may speak to the place of `own`, too, wherever it is.
+    fn new(http: &Http, own: Option<&str>) -> Result<Self> {
+        let place = own.map(guard::Place::of).transpose()?;
+        let client = http.client();
+        Ok(Self {
+            client: place.map_or_else(|| client.clone(), |place| client.open(place)),
             clock: http.clock(),
             attempt: Duration::from_secs(60),
             pause: Duration::from_millis(250),
-        }
+        })
     }
 
     /// The answer of a success; `None` where there is no object of that key. Three attempts, as long as a failure may pass.
