@@ -271,8 +271,12 @@ mod tests {
         service::{Keyring, Settings},
     };
     use metrics_exporter_prometheus::PrometheusBuilder;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-    use super::*;
+    use super::{
+        super::{data::tests::folder, tls},
+        *,
+    };
 
     fn front(behind_proxy: bool) -> Front {
         let public_url = "https://images.test".to_owned();
@@ -322,6 +326,31 @@ mod tests {
             assert_eq!(answer.status(), 404, "{method} {path}");
             assert_eq!(answer.headers()["content-type"], "application/json", "{method} {path}");
             assert!(answer.headers().contains_key("x-ratelimit-limit"), "{method} {path}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_reads_an_answer_by_the_byte_is_let_go() {
+        let data = folder("slow");
+        let (certificate, key) = tls::files(None, &data).unwrap();
+        let tls = tls::acceptor(&certificate, &key).unwrap();
+        std::fs::remove_dir_all(data.path("")).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        client.write_all(b"GET / HTTP/1.1\r\nHost: images.test\r\n\r\n").await.unwrap();
+        let (stream, address) = listener.accept().await.unwrap();
+        // More than the buffers between the two take.
+        let large = Router::new().fallback(|| async { vec![0_u8; 64 << 20] });
+        let graceful = GracefulShutdown::new();
+        let reads = async {
+            while client.read_u8().await.is_ok() {
+                tokio::time::sleep(2 * WRITE_PATIENCE).await;
+            }
+        };
+        tokio::select! {
+            () = connection(stream, address, tls, large, graceful.watcher()) => {}
+            () = tokio::time::sleep(10 * WRITE_PATIENCE) => panic!("it is held for ever"),
+            () = reads => {}
         }
     }
 
