@@ -1,6 +1,6 @@
 //! The interface's endpoints, from the facts of an HTTP request to an answer.
 
-use std::{pin::Pin, sync::Arc, time::Duration};
+use std::{pin::Pin, sync::Arc};
 
 use bytes::Bytes;
 use futures_core::Stream;
@@ -15,9 +15,6 @@ use crate::{
     port::ledger::{AccountId, JobId, Standing},
     request::{Request, Way},
 };
-
-/// For a JSON body to come in, which is held in memory meanwhile.
-const JSON_TIME: Duration = Duration::from_secs(30);
 
 /// What a host knows of an HTTP request.
 #[derive(Clone, Copy, Default)]
@@ -159,8 +156,7 @@ impl Inner {
                 if call.content_length.is_some_and(|length| length > allowed) {
                     return Err(Problem::too_large("the body", allowed));
                 }
-                let time = self.settings.receiving.min(JSON_TIME);
-                let text = in_time(time, self.json(account, body)).await?;
+                let text = self.json(account, body).await?;
                 let (request, wrong) = Request::read_what_is_right(Way::Fetch, &text)?;
                 self.check(account, &request, wrong).await?;
                 self.accept(id, account, request, None, self.now()).await?;
@@ -171,7 +167,7 @@ impl Inner {
                 let wanted = "multipart/form-data with a boundary";
                 let boundary = call.content_type.and_then(boundary).ok_or_else(|| Problem::content_type(wanted))?;
                 self.check_length(call.content_length)?;
-                in_time(self.settings.receiving, self.upload(id, account, boundary, body)).await?;
+                self.upload(id, account, boundary, body).await?;
                 Ok(Response::accepted(id))
             }
             Endpoint::Result => self.result(account, rest).await,
@@ -206,12 +202,6 @@ impl Inner {
         let fits = length.is_none_or(|length| length <= allowed.saturating_add(room));
         if fits { Ok(()) } else { Err(Problem::too_large("the file", allowed)) }
     }
-}
-
-/// Ends what waits for a body that does not come.
-async fn in_time<T>(time: Duration, work: impl Future<Output = Result<T, Problem>>) -> Result<T, Problem> {
-    let late = |_| Problem::new(400, format!("the body did not come in within {} s", time.as_secs()));
-    tokio::time::timeout(time, work).await.map_err(late)?
 }
 
 fn is_json(content_type: &str) -> bool {

@@ -75,7 +75,7 @@ pub struct Settings {
     pub sweep: Duration,
     /// Notifications on their way at a time; 256, so that many receivers may hang before others wait.
     pub notifications: usize,
-    /// Of these, to one scheme, host and port; 4.
+    /// Of these, to one scheme, host and port, which accounts share evenly; 4.
     pub notifications_per_host: usize,
     /// What a completed request costs; 1 credit.
     pub price: Price,

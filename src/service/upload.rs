@@ -7,6 +7,7 @@ use std::{
         atomic::{AtomicU64, Ordering},
     },
     task::{Context, Poll},
+    time::Duration,
 };
 
 use futures_core::Stream;
@@ -23,7 +24,7 @@ use super::{
 use crate::{
     error::Violation,
     port::{
-        BlobKey,
+        BlobKey, BlobWriter,
         ledger::{AccountId, JobId},
     },
     request::{Request, Way},
@@ -45,8 +46,17 @@ pub(super) fn boundary(content_type: &str) -> Option<String> {
 /// all of them again with every chunk that comes.
 pub(super) const AROUND_PARTS: u64 = 64 << 10;
 
+/// For a JSON body to come in, which is held in memory meanwhile.
+const JSON_TIME: Duration = Duration::from_secs(30);
+
 /// Bytes of a JSON body that come in without a place among the uploads. Most have fewer, so that uploads hold up no fetch.
 const SMALL_JSON: usize = 16 << 10;
+
+/// What an upload is made of: the request, and the file, which is not durable yet.
+struct Parts {
+    data: Option<Vec<u8>>,
+    file: Option<(Box<dyn BlobWriter>, Uploaded)>,
+}
 
 /// A place among the uploads, until it is dropped.
 type Slot<'a> = (SemaphorePermit<'a>, Share);
@@ -60,7 +70,8 @@ impl Inner {
         Ok((permit, share))
     }
 
-    /// Reads an upload to its end and accepts it.
+    /// Reads an upload to its end and accepts it, which takes the time that it takes: what the ledger was asked for is not
+    /// taken back.
     pub(super) async fn upload(
         self: &Arc<Self>,
         id: JobId,
@@ -69,6 +80,18 @@ impl Inner {
         body: Incoming,
     ) -> Result<(), Problem> {
         let _slot = self.slot_for(account)?;
+        let Parts { data, file } = in_time(self.settings.receiving, self.parts(id, boundary, body)).await?;
+        let (request, mut wrong) = Request::read_what_is_right(Way::Upload, data.as_deref().unwrap_or(b"{}"))?;
+        let Some((writer, uploaded)) = file else {
+            wrong.insert(0, Violation { path: "file".into(), value: None, allowed: "is required".into() });
+            return self.check(account, &request, wrong).await;
+        };
+        self.check(account, &request, wrong).await?;
+        writer.finish().await?;
+        self.accept(id, account, request, Some(uploaded), self.now()).await
+    }
+
+    async fn parts(&self, id: JobId, boundary: String, body: Incoming) -> Result<Parts, Problem> {
         let room = Arc::<AtomicU64>::default();
         let mut parts = Multipart::new(Paced { body, paused: true, room: Arc::clone(&room) }, boundary);
         let (mut data, mut file) = (None, None);
@@ -90,14 +113,7 @@ impl Inner {
                 }
             }
         }
-        let (request, mut wrong) = Request::read_what_is_right(Way::Upload, data.as_deref().unwrap_or(b"{}"))?;
-        let Some((writer, uploaded)) = file else {
-            wrong.insert(0, Violation { path: "file".into(), value: None, allowed: "is required".into() });
-            return self.check(account, &request, wrong).await;
-        };
-        self.check(account, &request, wrong).await?;
-        writer.finish().await?;
-        self.accept(id, account, request, Some(uploaded), self.now()).await
+        Ok(Parts { data, file })
     }
 
     async fn receive(
@@ -105,7 +121,7 @@ impl Inner {
         id: JobId,
         mut part: Field<'_>,
         name: Option<String>,
-    ) -> Result<(Box<dyn crate::port::BlobWriter>, Uploaded), Problem> {
+    ) -> Result<(Box<dyn BlobWriter>, Uploaded), Problem> {
         let allowed = self.engine.limits().source_bytes;
         let mut writer = self.ports.blobs.create(BlobKey::Source(id)).await?;
         let mut bytes = 0_u64;
@@ -132,6 +148,10 @@ impl Inner {
 
     /// Reads a JSON body to its end.
     pub(super) async fn json(&self, account: AccountId, body: Incoming) -> Result<Vec<u8>, Problem> {
+        in_time(self.settings.receiving.min(JSON_TIME), self.text(account, body)).await
+    }
+
+    async fn text(&self, account: AccountId, body: Incoming) -> Result<Vec<u8>, Problem> {
         let mut body = pin!(body);
         let (mut text, mut slot) = (Vec::new(), None);
         while let Some(chunk) = std::future::poll_fn(|context| body.as_mut().poll_next(context)).await {
@@ -146,6 +166,12 @@ impl Inner {
         }
         Ok(text)
     }
+}
+
+/// Ends what waits for a body that does not come.
+async fn in_time<T>(time: Duration, work: impl Future<Output = Result<T, Problem>>) -> Result<T, Problem> {
+    let late = |_| Problem::new(400, format!("the body did not come in within {} s", time.as_secs()));
+    tokio::time::timeout(time, work).await.map_err(late)?
 }
 
 /// A body that gives one chunk at a time: multer reads on for as long as something is ready, and would hold a whole file

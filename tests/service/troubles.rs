@@ -29,18 +29,27 @@ use crate::{
     life::Silent,
 };
 
-/// Fails in one method so many times, or panics there.
+/// What a ledger does in the place of answering.
+#[derive(Debug, Clone, Copy)]
+enum How {
+    Fails,
+    Panics,
+    /// It does what it was asked for, and answers an hour later.
+    IsLate,
+}
+
+/// Fails in one method so many times.
 #[derive(Debug)]
 struct Failing {
     ledger: Arc<MemoryLedger>,
     method: &'static str,
     times: AtomicUsize,
-    panics: bool,
+    how: How,
 }
 
 impl Failing {
-    fn in_method(method: &'static str, times: usize, panics: bool, host: &Host) -> Arc<Self> {
-        Arc::new(Self { ledger: host.ledger.clone(), method, times: AtomicUsize::new(times), panics })
+    fn in_method(method: &'static str, times: usize, how: How, host: &Host) -> Arc<Self> {
+        Arc::new(Self { ledger: host.ledger.clone(), method, times: AtomicUsize::new(times), how })
     }
 }
 
@@ -50,13 +59,18 @@ macro_rules! handed_on {
         impl $port for Failing {
             $(async fn $name(&self, $($argument: $kind),*) -> $answer {
                 let one_less = |left: usize| left.checked_sub(1);
-                if stringify!($name) == self.method
-                    && self.times.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok()
-                {
-                    assert!(!self.panics, "{} panics", self.method);
-                    return Err(Failure::passing("the ledger is busy"));
+                let fails = stringify!($name) == self.method
+                    && self.times.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok();
+                match self.how {
+                    How::Fails if fails => return Err(Failure::passing("the ledger is busy")),
+                    How::Panics if fails => panic!("{} panics", self.method),
+                    _ => {}
                 }
-                self.ledger.$name($($argument),*).await
+                let answer = self.ledger.$name($($argument),*).await;
+                if fails {
+                    tokio::time::sleep(Duration::from_secs(3600)).await;
+                }
+                answer
             })*
         }
     };
@@ -120,7 +134,7 @@ async fn a_job_outlasts_a_ledger_that_does_not_find_its_connector() {
     host.service.admin().put_connector(host.account, "mine", &credentials).await.unwrap();
     let data = br#"{"store":{"id":"mine","bucket":"bucket","region":"eu-west-1"}}"#;
     let id = host.upload(&[(FILE, &picture()), (DATA, data)]).await.id();
-    let failing = Failing::in_method("connector", 1, false, &host);
+    let failing = Failing::in_method("connector", 1, How::Fails, &host);
     let host = host.again(|ports| ports.ledger = failing, keyring());
     let running = host.service.start();
     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -129,6 +143,14 @@ async fn a_job_outlasts_a_ledger_that_does_not_find_its_connector() {
     host.settle().await;
     assert_eq!(host.result(&id).await.status, 200);
     finish(running).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_upload_that_came_in_time_is_accepted_however_late_the_ledger_is() {
+    let host = Host::new().await;
+    let late = Failing::in_method("accept", 1, How::IsLate, &host);
+    let host = host.again(|ports| ports.ledger = late, keyring());
+    assert_eq!(host.upload_picture().await.status, 202);
 }
 
 /// A service with room for one small image, and a source to fetch.
@@ -183,7 +205,7 @@ async fn a_loop_whose_ledger_panics_goes_on_and_the_service_is_not_ready_until_t
     for (method, pause) in [("claim", 1), ("claim_hooks", 1), ("prolong", 11), ("sweep", 31), ("load", 31)] {
         let host = Host::new().await;
         assert_eq!(host.fetch(r#"{"url":"https://example.com/a.png"}"#).await.status, 202);
-        let panicking = Failing::in_method(method, 1, true, &host);
+        let panicking = Failing::in_method(method, 1, How::Panics, &host);
         let change = |ports: &mut Ports| (ports.ledger, ports.fetcher) = (panicking.clone(), Arc::new(Silent));
         let host = host.again(change, keyring());
         let running = host.service.start();
