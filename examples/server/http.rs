@@ -40,6 +40,8 @@ const TLS_HANDSHAKE: u8 = 0x16;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// For a step of writing an answer.
 const WRITE_PATIENCE: Duration = Duration::from_secs(30);
+/// Of a request's head at most, and of what is read ahead of a body or waits to be written.
+const BUFFER_BYTES: usize = 64 << 10;
 /// What is read of a body after its answer, so that the client gets to read that.
 const DRAIN_BYTES: usize = 64 << 20;
 const DRAIN_TIME: Duration = Duration::from_secs(10);
@@ -139,6 +141,7 @@ where
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(PATIENCE)
+        .max_buf_size(BUFFER_BYTES)
         .serve_connection(TokioIo::new(stream), answer);
     // Clients break off as they like.
     let _ = watcher.watch(connection).await;
@@ -329,29 +332,47 @@ mod tests {
         }
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn who_reads_an_answer_by_the_byte_is_let_go() {
-        let data = folder("slow");
+    /// A client that has sent this, and its connection, to which everything is answered by more than the buffers between the
+    /// two take.
+    async fn connected(name: &str, request: &[u8]) -> (TcpStream, impl Future<Output = ()>) {
+        let data = folder(name);
         let (certificate, key) = tls::files(None, &data).unwrap();
         let tls = tls::acceptor(&certificate, &key).unwrap();
         std::fs::remove_dir_all(data.path("")).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-        client.write_all(b"GET / HTTP/1.1\r\nHost: images.test\r\n\r\n").await.unwrap();
+        client.write_all(request).await.unwrap();
         let (stream, address) = listener.accept().await.unwrap();
-        // More than the buffers between the two take.
         let large = Router::new().fallback(|| async { vec![0_u8; 64 << 20] });
-        let graceful = GracefulShutdown::new();
+        let served = async move {
+            let graceful = GracefulShutdown::new();
+            connection(stream, address, tls, large, graceful.watcher()).await;
+        };
+        (client, served)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_reads_an_answer_by_the_byte_is_let_go() {
+        let (mut client, connection) = connected("slow", b"GET / HTTP/1.1\r\nHost: images.test\r\n\r\n").await;
         let reads = async {
             while client.read_u8().await.is_ok() {
                 tokio::time::sleep(2 * WRITE_PATIENCE).await;
             }
         };
         tokio::select! {
-            () = connection(stream, address, tls, large, graceful.watcher()) => {}
+            () = connection => {}
             () = tokio::time::sleep(10 * WRITE_PATIENCE) => panic!("it is held for ever"),
             () = reads => {}
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_head_of_more_than_64_kib_is_refused_while_it_comes_in() {
+        let head = [b"GET / HTTP/1.1\r\nX: ", &[b'x'; BUFFER_BYTES][..]].concat();
+        let (mut client, connection) = connected("head", &head).await;
+        let mut answer = Vec::new();
+        let (_, read) = tokio::join!(connection, client.read_to_end(&mut answer));
+        assert!(answer.starts_with(b"HTTP/1.1 431 "), "{read:?}");
     }
 
     #[tokio::test(start_paused = true)]
