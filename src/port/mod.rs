@@ -8,8 +8,9 @@
 //! | [`Storage`] | clients' own object storage | `memory`, `s3`, `Closed` |
 //! | [`Notifier`] | clients' webhooks | `memory`, `http`, `Closed` |
 //!
-//! Every trait is object safe, holds no runtime, and takes the time as an argument; implementations bear [`async_trait`]. What
-//! each promises is written at its methods and checked by its suite in `testing`, which adapters run.
+//! Every trait is object safe, holds no runtime, and takes the time as an argument; implementations bear
+//! [`async_trait`](macro@async_trait). What each promises is written at its methods and checked by its suite in `testing`,
+//! which adapters run.
 
 mod blobs;
 mod fetch;
