@@ -18,6 +18,11 @@ mod write;
 
 use std::ops::{Add, Mul, Sub};
 
+use crate::{control::Run, error::Result};
+
+/// Segments that are worked on between two questions whether to go on.
+const AT_ONCE: usize = 1_000;
+
 /// A point or vector in user units.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Point {
@@ -179,17 +184,17 @@ impl Path {
     ///
     /// Numbers are relative to the point as written, so errors never add up. Control points may stray further than `tolerance` where the curve
     /// does not (unless `keep.vertices`).
-    pub(crate) fn write(&self, tolerance: f64, keep: Keep) -> String {
+    pub(crate) fn write(&self, tolerance: f64, keep: Keep, run: Run<'_>) -> Result<String> {
         if keep.fill_only() {
-            write::write(&loosen::loosen(self, tolerance), tolerance, keep)
+            write::write(&loosen::loosen(self, tolerance), tolerance, keep, run)
         } else {
-            write::write(self, tolerance, keep)
+            write::write(self, tolerance, keep, run)
         }
     }
 
     /// A path of fewer segments whose every point lies within `tolerance` (per axis) of this one's, and the other way round.
-    pub(crate) fn simplify(&self, tolerance: f64, keep: Keep) -> Self {
-        simplify::simplify(self, tolerance, keep)
+    pub(crate) fn simplify(&self, tolerance: f64, keep: Keep, run: Run<'_>) -> Result<Self> {
+        simplify::simplify(self, tolerance, keep, run)
     }
 
     /// The path under `[a b c d e f]` (x' = ax + cy + e, y' = bx + dy + f); `None` where an arc would collapse or a number overflow.
@@ -203,7 +208,7 @@ impl Path {
     }
 
     /// Segments with the points where they start.
-    fn with_starts(&self) -> impl Iterator<Item = (Point, Segment)> + '_ {
+    pub(crate) fn with_starts(&self) -> impl Iterator<Item = (Point, Segment)> + '_ {
         let (mut at, mut start) = (Point::ZERO, Point::ZERO);
         self.segments.iter().map(move |segment| {
             let from = at;

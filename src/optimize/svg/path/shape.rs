@@ -75,7 +75,7 @@ mod tests {
             (Path::polygon(&[(0.0, 0.0), (1.0, 2.0), (3.0, 1.0)]), "m0 0 1 2 2-1z"),
             (Path::rect(0.0, 0.0, 0.0, 3.0, 0.0, 0.0), ""),
         ] {
-            assert_eq!(path.write(1e-6, Keep::ALL), text);
+            assert_eq!(path.written(1e-6, Keep::ALL), text);
         }
     }
 }

@@ -3,7 +3,8 @@
 use super::curve::{point, raised};
 use super::fit::fit;
 use super::options::{along, flat, straight};
-use super::{Keep, Path, Point, Segment};
+use super::{AT_ONCE, Keep, Path, Point, Segment};
+use crate::{control::Run, error::Result};
 
 /// As many segments become one at most.
 const RUN: usize = 32;
@@ -19,41 +20,51 @@ const WORTH: usize = 8;
 const BENT: f64 = 0.8;
 const BENT_STROKE: f64 = 0.985;
 
-pub(super) fn simplify(path: &Path, tolerance: f64, keep: Keep) -> Path {
+pub(super) fn simplify(path: &Path, tolerance: f64, keep: Keep, run: Run<'_>) -> Result<Path> {
     if keep.vertices {
-        return path.clone();
+        return Ok(path.clone());
     }
     let mut out = Path { segments: Vec::with_capacity(path.segments.len()) };
     let mut subpath: Vec<(Point, Segment)> = Vec::new();
     for (from, segment) in path.with_starts() {
         match segment {
             Segment::Move(_) | Segment::Close => {
-                finish(&mut subpath, tolerance, keep, &mut out.segments);
+                finish(&mut subpath, tolerance, keep, &mut out.segments, run)?;
                 out.segments.push(segment);
             }
             _ => subpath.push((from, segment)),
         }
     }
-    finish(&mut subpath, tolerance, keep, &mut out.segments);
-    out
+    finish(&mut subpath, tolerance, keep, &mut out.segments, run)?;
+    Ok(out)
 }
 
 /// Appends what `subpath` becomes, and empties it.
-fn finish(subpath: &mut Vec<(Point, Segment)>, tolerance: f64, keep: Keep, out: &mut Vec<Segment>) {
+fn finish(
+    subpath: &mut Vec<(Point, Segment)>,
+    tolerance: f64,
+    keep: Keep,
+    out: &mut Vec<Segment>,
+    run: Run<'_>,
+) -> Result<()> {
     if keep.fill_only() && speck(subpath, tolerance) {
         // Its move stays for what may follow its end; a move alone draws nothing and is not written.
         subpath.clear();
-        return;
+        return Ok(());
     }
     subpath.iter_mut().for_each(|(from, segment)| *segment = flattened(*from, *segment, tolerance, keep.stroke));
     let mut at = 0;
     while at < subpath.len() {
-        let run = &subpath[at..(at + RUN).min(subpath.len())];
-        let (count, segment) = merged(run, tolerance, keep.stroke);
+        if out.len().is_multiple_of(AT_ONCE) {
+            run.check()?;
+        }
+        let next = &subpath[at..(at + RUN).min(subpath.len())];
+        let (count, segment) = merged(next, tolerance, keep.stroke);
         out.push(segment);
         at += count;
     }
     subpath.clear();
+    Ok(())
 }
 
 /// Whether all of a subpath lies within the tolerance of one point.
@@ -218,7 +229,7 @@ mod tests {
     use super::*;
 
     fn simple(data: &str, tolerance: f64, keep: Keep) -> String {
-        Path::parse(data).expect("a path").simplify(tolerance, keep).write(1e-4, keep)
+        Path::parse(data).expect("a path").simpler(tolerance, keep).written(1e-4, keep)
     }
 
     const STROKE: Keep = Keep { vertices: false, dots: false, curves: false, ..Keep::ALL };
@@ -252,6 +263,6 @@ mod tests {
     #[test]
     fn vertices_stay_where_markers_show() {
         let path = Path::parse("M0 0L5 .001L10 0").expect("a path");
-        assert_eq!(path.simplify(1.0, Keep::ALL), path);
+        assert_eq!(path.simpler(1.0, Keep::ALL), path);
     }
 }

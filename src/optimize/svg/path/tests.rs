@@ -1,5 +1,25 @@
 use super::curve::{point, raised};
 use super::*;
+use crate::{
+    Limits, Unattended,
+    control::{Control, Stage},
+    error::{Error, Stop},
+};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+impl Path {
+    pub(super) fn written(&self, tolerance: f64, keep: Keep) -> String {
+        unattended(|run| self.write(tolerance, keep, run))
+    }
+
+    pub(super) fn simpler(&self, tolerance: f64, keep: Keep) -> Self {
+        unattended(|run| self.simplify(tolerance, keep, run))
+    }
+}
+
+fn unattended<T>(work: impl FnOnce(Run<'_>) -> Result<T>) -> T {
+    work(Run { limits: &Limits::default(), control: &Unattended }).expect("nobody stops this")
+}
 
 /// A seeded generator.
 struct Random(u64);
@@ -76,7 +96,7 @@ fn written_paths_read_back_within_the_tolerance_vertex_by_vertex() {
     for round in 0..3000 {
         let path = random.path();
         let tolerance = [0.5, 0.05, 0.003, 1e-4, 1e-7][round % 5];
-        let text = path.write(tolerance, Keep::ALL);
+        let text = path.written(tolerance, Keep::ALL);
         let back = Path::parse(&text).expect("path data");
         assert_eq!(back.segments.len(), path.segments.len(), "{path:?} as {text}");
         let mut starts = (Point::ZERO, Point::ZERO);
@@ -156,9 +176,9 @@ fn filled_outlines_stay_where_they_were_written_and_simplified() {
         if truth.is_empty() || truth.iter().any(|line| line.len() < 130) {
             continue;
         }
-        let text = path.write(tolerance, Keep::default());
+        let text = path.written(tolerance, Keep::default());
         let written = outline(&Path::parse(&text).expect("path data"));
-        let simple = outline(&path.simplify(tolerance, Keep::default()));
+        let simple = outline(&path.simpler(tolerance, Keep::default()));
         let limit = tolerance * 1.5 + 0.02;
         for found in [written, simple] {
             let (there, back) = (farthest(&truth, &found), farthest(&found, &truth));
@@ -171,7 +191,7 @@ fn filled_outlines_stay_where_they_were_written_and_simplified() {
 fn a_tiny_tolerance_keeps_every_digit_that_single_precision_has() {
     let data = "M10.123456 20.654321C11.1 22.2 13.3 24.4 15.55555 26.77777S1e3 1e-3 .1 .2z";
     let path = Path::parse(data).expect("a path");
-    let back = Path::parse(&path.write(1e-9, Keep::ALL)).expect("path data");
+    let back = Path::parse(&path.written(1e-9, Keep::ALL)).expect("path data");
     for (segment, found) in path.segments.iter().zip(&back.segments) {
         let (Some(a), Some(b)) = (segment.end(), found.end()) else { continue };
         assert_eq!((a.x as f32, a.y as f32), (b.x as f32, b.y as f32));
@@ -185,8 +205,8 @@ fn written_data_are_the_same_when_written_again() {
     for _ in 0..500 {
         let mut path = random.path();
         path.segments.retain(|segment| !matches!(segment, Segment::Arc(_)));
-        let text = path.write(1e-3, Keep::ALL);
-        let again = Path::parse(&text).expect("path data").write(1e-9, Keep::ALL);
+        let text = path.written(1e-3, Keep::ALL);
+        let again = Path::parse(&text).expect("path data").written(1e-9, Keep::ALL);
         grown += usize::from(again.len() > text.len());
     }
     assert_eq!(grown, 0);
@@ -208,7 +228,7 @@ fn numbers_for_single_precision_lead_where_absolute_ones_would() {
                 }
             });
             let path = Path { segments: ends.collect() };
-            let text = path.write(0.004, Keep { single, ..Keep::ALL });
+            let text = path.written(0.004, Keep { single, ..Keep::ALL });
             let read = Path::parse_single(&text).expect("path data");
             assert_eq!(read.segments.len(), path.segments.len());
             for (wanted, found) in path.segments.iter().zip(&read.segments) {
@@ -230,7 +250,7 @@ fn curves_keep_the_control_points_that_single_precision_reads() {
          0.744-4.309-1.979c-10.362-16.354,10.797-28.308,21.815-36.432C90.87,496.1,100.487,509.404,108.579,519.975z",
     ] {
         let path = Path::parse_single(data).expect("a path");
-        let text = path.write(4e-4, Keep { single: true, curves: true, stroke: true, ..Keep::default() });
+        let text = path.written(4e-4, Keep { single: true, curves: true, stroke: true, ..Keep::default() });
         assert_eq!(Path::parse_single(&text), Some(path), "{text}");
     }
 }
@@ -245,22 +265,22 @@ fn fills_lose_what_closing_draws_anyway() {
         ("M0 0C1 2 3 4 5 1z", "m0 0c1 2 3 4 5 1", "m0 0c1 2 3 4 5 1z"),
     ] {
         let path = Path::parse(data).expect("a path");
-        assert_eq!(path.write(1e-3, Keep::default()), filled);
-        assert_eq!(path.write(1e-3, Keep { stroke: true, ..Keep::default() }), stroked);
+        assert_eq!(path.written(1e-3, Keep::default()), filled);
+        assert_eq!(path.written(1e-3, Keep { stroke: true, ..Keep::default() }), stroked);
     }
 }
 
 #[test]
 fn dots_stay_where_caps_paint_them() {
     let path = Path::parse("M5 5h0M7 7z").expect("a path");
-    assert_eq!(path.write(1e-3, Keep { stroke: true, dots: true, ..Keep::default() }), "m5 5h0m2 2z");
-    assert_eq!(path.write(1e-3, Keep::default()), "");
+    assert_eq!(path.written(1e-3, Keep { stroke: true, dots: true, ..Keep::default() }), "m5 5h0m2 2z");
+    assert_eq!(path.written(1e-3, Keep::default()), "");
 }
 
 #[test]
 fn circles_drawn_as_one_arc_stay_circles() {
     let path = Path::parse("M10.03 5a5 5 0 1 1-.001 0z").expect("a path");
-    let text = path.write(0.05, Keep::default());
+    let text = path.written(0.05, Keep::default());
     let bounds = Path::parse(&text).and_then(|path| path.bounds()).expect("a circle");
     for (bound, expected) in bounds.iter().zip([5.03, 5.0, 15.03, 15.0]) {
         assert!((bound - expected).abs() < 0.11 || (bound - expected + 10.0).abs() < 0.11, "{bounds:?} of {text}");
@@ -273,7 +293,7 @@ fn long_paths_are_written_whole() {
     let mut segments = vec![Segment::Move(Point::ZERO)];
     segments.extend((0..120_000).map(|x| Segment::Line(Point::new(f64::from(x) * 1.37, f64::from(x % 89 * 7 % 31)))));
     let path = Path { segments };
-    let back = Path::parse(&path.write(0.05, Keep::ALL)).expect("path data");
+    let back = Path::parse(&path.written(0.05, Keep::ALL)).expect("path data");
     assert_eq!(back.segments.len(), path.segments.len());
     for (segment, found) in path.segments.iter().zip(&back.segments) {
         let (Some(a), Some(b)) = (segment.end(), found.end()) else { continue };
@@ -292,7 +312,7 @@ fn curves_take_the_shortest_command_that_draws_them() {
         ("M0 0C0 5.522848 4.477152 10 10 10", "m0 0a10 10 0 0010 10"),
     ] {
         let path = Path::parse(data).expect("a path");
-        assert_eq!(path.write(3e-3, Keep { stroke: true, start: true, ..Keep::default() }), text);
+        assert_eq!(path.written(3e-3, Keep { stroke: true, start: true, ..Keep::default() }), text);
     }
 }
 
@@ -314,7 +334,7 @@ fn strokes_come_back_to_where_they_began() {
             Keep { single: true, ..Keep::ALL },
             Keep { single: true, curves: true, stroke: true, ..Keep::default() },
         ] {
-            let text = path.write(tolerance, keep);
+            let text = path.written(tolerance, keep);
             let read = Path::parse_single(&text).expect("path data");
             let Some(Segment::Move(start)) = read.segments.first() else { panic!("{text}") };
             let ends: Vec<Point> = read.segments.iter().filter_map(Segment::end).collect();
@@ -324,4 +344,27 @@ fn strokes_come_back_to_where_they_began() {
             assert!(drawn || gap == Point::ZERO, "{tolerance} {keep:?}: {text} leaves {gap:?}");
         }
     }
+}
+
+/// Ends what asks for the third time.
+#[derive(Debug, Default)]
+struct Impatient(AtomicU32);
+
+impl Control for Impatient {
+    fn stop(&self) -> Option<Stop> {
+        (self.0.fetch_add(1, Relaxed) >= 2).then_some(Stop::Cancelled)
+    }
+    fn stage(&self, _: Stage, _: f32) {}
+}
+
+#[test]
+fn one_long_path_asks_again_and_again_whether_to_go_on() {
+    let lines = (0..5_000).map(|x| Segment::Line(Point::new(f64::from(x), f64::from(x * x % 7))));
+    let path = Path { segments: [Segment::Move(Point::ZERO)].into_iter().chain(lines).collect() };
+    let limits = Limits::default();
+    let stopped = |work: &dyn Fn(Run<'_>) -> Option<Error>| {
+        matches!(work(Run { limits: &limits, control: &Impatient::default() }), Some(Error::Stopped(_)))
+    };
+    assert!(stopped(&|run| path.write(0.01, Keep::ALL, run).err()));
+    assert!(stopped(&|run| path.simplify(0.01, Keep::default(), run).err()));
 }

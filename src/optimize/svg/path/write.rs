@@ -5,7 +5,8 @@
 //! beam); `options` has the ways on from one.
 
 use super::number::{Decimal, Grid, Tail};
-use super::{Keep, Path, Point, Segment, arcs};
+use super::{AT_ONCE, Keep, Path, Point, Segment, arcs};
+use crate::{control::Run, error::Result};
 
 /// States kept at each vertex.
 const BEAM: usize = 4;
@@ -26,9 +27,12 @@ const BENT: u32 = 4;
 /// A state dearer than the best by this much cannot catch up by a letter and a separator.
 const LAG: u32 = 3;
 
-pub(super) fn write(path: &Path, tolerance: f64, keep: Keep) -> String {
+pub(super) fn write(path: &Path, tolerance: f64, keep: Keep, run: Run<'_>) -> Result<String> {
     let mut writer = Writer::new(path, tolerance, keep);
     for at in 0..writer.steps.len() {
+        if at.is_multiple_of(AT_ONCE) {
+            run.check()?;
+        }
         writer.settle(at);
         let beam = std::mem::take(&mut writer.beams[at % AHEAD]);
         let round = arcs::round(&writer.steps[at..], tolerance, keep);
@@ -40,7 +44,7 @@ pub(super) fn write(path: &Path, tolerance: f64, keep: Keep) -> String {
     if let Some(best) = end.best() {
         writer.spell(best);
     }
-    writer.text
+    Ok(writer.text)
 }
 
 /// A segment with its true ends.

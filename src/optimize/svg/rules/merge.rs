@@ -66,7 +66,7 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
                         && boxes.iter().all(|other| apart(*other, bounds, GAP / screen.place(tree, child).scale)) =>
                 {
                     joined.segments.extend(path.segments);
-                    tree.set(*first, "d", joined.write(FINE, Keep::ALL));
+                    tree.set(*first, "d", joined.write(FINE, Keep::ALL, settings.run)?);
                     gone.push(child);
                     boxes.push(bounds);
                 }

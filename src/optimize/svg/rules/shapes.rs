@@ -32,13 +32,13 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         let stroked = paints(&stroke[id.index()]);
         let tolerance = settings.tolerance / screen.place(tree, id).scale;
         let keep = if stroked { Keep::ALL } else { Keep::default() };
-        let data = path.write(tolerance, keep);
+        let data = path.write(tolerance, keep, settings.run)?;
         let name = tree.name(id);
         let numbers: usize = numbers(tree, id, tolerance);
         let (old, new) = (name.len() + numbers, "path".len() + data.len() + 5);
         // A path costs nothing more when it can be joined with its neighbours.
         if new <= old {
-            become_path(tree, id, &path.write(tolerance * 1e-3, Keep::ALL));
+            become_path(tree, id, &path.write(tolerance * 1e-3, Keep::ALL, settings.run)?);
         }
     }
     Ok(())

@@ -38,7 +38,7 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         }
     }
     if !is_styled(tree) {
-        fold_into_paths(tree, &screen, settings);
+        fold_into_paths(tree, &screen, settings)?;
     }
     Ok(())
 }
@@ -70,7 +70,7 @@ fn followed(tree: &Tree) -> BTreeSet<Id> {
 }
 
 /// A path takes its transform into its data if that is shorter and nothing else hangs on its units.
-fn fold_into_paths(tree: &mut Tree, screen: &Screen, settings: &Settings<'_>) {
+fn fold_into_paths(tree: &mut Tree, screen: &Screen, settings: &Settings<'_>) -> Result<()> {
     let looks =
         ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-dashoffset"].map(|name| inherited(tree, name));
     let marked = marked(tree);
@@ -114,19 +114,20 @@ fn fold_into_paths(tree: &mut Tree, screen: &Screen, settings: &Settings<'_>) {
         let before = settings.tolerance / place.scale;
         let keep = if stroked { Keep::ALL } else { Keep::default() };
         let after = before * matrix.growth();
-        let old = element("d").and_then(|data| settings.path(data)).map_or(0, |path| path.write(before, keep).len())
-            + element("transform").map_or(0, str::len)
-            + 13;
-        let data = moved.write(after, keep);
+        let whole = element("d").and_then(|data| settings.path(data));
+        let whole = whole.map_or(Ok(String::new()), |path| path.write(before, keep, settings.run))?;
+        let old = whole.len() + element("transform").map_or(0, str::len) + 13;
+        let data = moved.write(after, keep, settings.run)?;
         let width = width.map(|width| super::super::path::number::shortest(width, after / 4.0));
         let new = data.len() + width.as_ref().map_or(0, |width| width.len() + 16);
         if new < old {
             tree.unset(id, "transform");
             // At full length: the data are rounded once, at the end.
-            tree.set(id, "d", moved.write(after * 1e-3, Keep::ALL));
+            tree.set(id, "d", moved.write(after * 1e-3, Keep::ALL, settings.run)?);
             if let Some(width) = width {
                 tree.set(id, "stroke-width", width);
             }
         }
     }
+    Ok(())
 }
