@@ -1,23 +1,19 @@
-//! Document types: cut out, with what their entities stand for in the places of these, so that no parser has anything to
-//! expand. Nothing is loaded.
+//! Document types are cut out, with what their entities stand for in the places of these and attributes where they hold by
+//! default, so that no parser has anything to expand. Nothing is loaded.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::damaged;
-use crate::{
-    control::Run,
-    error::{Error, Result},
-    limits::within,
-};
+use super::{damaged, doctype::Doctype};
+use crate::{control::Run, error::Result, limits::within};
 
 /// Entities within entities within entities.
 const DEPTH: u8 = 10;
-/// Entities of a document type.
-const ENTITIES: u64 = 10_000;
 /// Places of entities between two questions whether to go on.
 const AT_ONCE: u32 = 10_000;
-/// Entities that need not be declared, and stay what they are if they are.
-const PREDEFINED: [&str; 5] = ["amp", "apos", "gt", "lt", "quot"];
+/// What the limit is of.
+const RESOLVED: &str = "SVG text in bytes, entities resolved";
+/// How a quote stands in a value, at the longest.
+const QUOTE: &str = "&quot;";
 /// Characters that end a name.
 const ENDS: [char; 9] = ['&', ';', '<', '>', '"', '\'', '[', ']', '%'];
 
@@ -26,16 +22,14 @@ const ENDS: [char; 9] = ['&', ';', '<', '>', '"', '\'', '[', ']', '%'];
 ///
 /// # Errors
 /// [`Error::Limit`] for more than [`svg_text_bytes`](crate::Limits::svg_text_bytes) with all entities resolved, or more than
-/// 10,000 of them; [`Error::Unsupported`] for entities that hold markup, [`Error::Input`] for those that hold themselves and
-/// for a document type that is not well-formed.
+/// 10,000 of them; [`Error::Input`] for entities that hold themselves and for a document type that is not well-formed.
 pub(super) fn resolved(text: &str, run: Run<'_>) -> Result<Option<String>> {
     let Some(start) = prolog(text) else { return Ok(None) };
-    let mut reader = Reader { rest: &text[start..] };
-    let values = reader.doctype(run)?.ok_or_else(|| damaged("has a document type that is not well-formed"))?;
-    let entities = Entities::measured(&values)?;
+    let (doctype, rest) = Doctype::read(&text[start..], run)?;
+    let entities = Entities::measured(&doctype)?;
     let mut out = String::with_capacity(text.len());
     out.push_str(&text[..start]);
-    entities.resolve(reader.rest, &mut out, run)?;
+    entities.content(rest, &mut out, run)?;
     Ok(Some(out))
 }
 
@@ -50,194 +44,98 @@ fn prolog(text: &str) -> Option<usize> {
 
 /// The length of the comment, instruction or character data that begins here, in which nothing is resolved; beyond all text
 /// where it does not end.
-fn opaque(text: &str) -> Option<usize> {
+pub(super) fn opaque(text: &str) -> Option<usize> {
     let all = [("<!--", "-->"), ("<?", "?>"), ("<![CDATA[", "]]>")];
     let (open, close) = all.into_iter().find(|(open, _)| text.starts_with(open))?;
     Some(text[open.len()..].find(close).map_or(usize::MAX, |at| open.len() + at + close.len()))
 }
 
-const fn is_space(c: char) -> bool {
+pub(super) const fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r')
 }
 
 /// The name of the reference that begins here; that of a character begins with `#`.
-fn reference(text: &str) -> Option<&str> {
+pub(super) fn reference(text: &str) -> Option<&str> {
     let name = name(text.strip_prefix('&')?)?;
     text[1 + name.len()..].starts_with(';').then_some(name)
 }
 
 /// The name that begins here, up to what ends it.
-fn name(text: &str) -> Option<&str> {
+pub(super) fn name(text: &str) -> Option<&str> {
     let end = text.find(|c| ENDS.contains(&c) || is_space(c)).filter(|end| *end > 0)?;
     Some(&text[..end])
 }
 
-/// What is left of a document type.
-struct Reader<'a> {
-    rest: &'a str,
+/// The length of the tag that begins here.
+fn tag_length(text: &str) -> usize {
+    let mut at = 0;
+    while let Some(found) = text[at..].find(['>', '"', '\'']) {
+        at += found + 1;
+        match text.as_bytes()[at - 1] {
+            b'>' => return at,
+            quote => match memchr::memchr(quote, &text.as_bytes()[at..]) {
+                Some(length) => at += length + 1,
+                None => break,
+            },
+        }
+    }
+    text.len()
 }
 
-impl<'a> Reader<'a> {
-    /// The internal entities that are declared, by name; `None` where the document type is not well-formed.
-    fn doctype(&mut self, run: Run<'_>) -> Result<Option<BTreeMap<&'a str, String>>> {
-        let mut values = BTreeMap::new();
-        let opened = self.take("<!DOCTYPE") && self.space() && self.name().is_some() && self.external().is_some();
-        self.space();
-        if opened && self.take(">") {
-            return Ok(Some(values));
-        }
-        if !opened || !self.take("[") {
-            return Ok(None);
-        }
-        loop {
-            self.space();
-            if self.take("]") {
-                self.space();
-                return Ok(self.take(">").then_some(values));
-            }
-            run.check()?;
-            if let Some(length) = opaque(self.rest) {
-                let Some(rest) = self.rest.get(length..) else { return Ok(None) };
-                self.rest = rest;
-            } else if self.take("<!ENTITY") {
-                let Some(declared) = self.entity() else { return Ok(None) };
-                // The first of several counts.
-                let counts = |name: &str| !values.contains_key(name) && !PREDEFINED.contains(&name);
-                if let Some((name, value)) = declared.filter(|(name, _)| counts(name)) {
-                    values.insert(name, checked(name, value)?);
-                    within("SVG entities", values.len() as u64, ENTITIES)?;
-                }
-            } else if !self.rest.starts_with("<!") || self.skipped().is_none() {
-                return Ok(None);
-            }
-        }
+/// The names of the attributes of a tag.
+fn attributes(tag: &str) -> BTreeSet<&str> {
+    let mut found = BTreeSet::new();
+    let mut rest = tag;
+    while let Some((before, quote, behind)) =
+        rest.find(['"', '\'']).map(|at| (&rest[..at], &rest[at..=at], &rest[at + 1..]))
+    {
+        found.extend(before.trim_end_matches(|c| c == '=' || is_space(c)).rsplit(is_space).next());
+        rest = behind.split_once(quote).map_or("", |(_, rest)| rest);
     }
-
-    /// The name and value of an internal entity; none for one that is external, or only for document types.
-    fn entity(&mut self) -> Option<Option<(&'a str, &'a str)>> {
-        self.space().then_some(())?;
-        let parameter = self.take("%");
-        (!parameter || self.space()).then_some(())?;
-        let name = self.name()?;
-        self.space().then_some(())?;
-        let value = self.quoted();
-        if value.is_none() {
-            self.external()?.then_some(())?;
-            self.skipped()?;
-            return Some(None);
-        }
-        self.space();
-        self.take(">").then_some(value.filter(|_| !parameter).map(|value| (name, value)))
-    }
-
-    /// Steps over the address of what is somewhere else; whether there is one.
-    fn external(&mut self) -> Option<bool> {
-        self.space();
-        let public = self.take("PUBLIC");
-        if !public && !self.take("SYSTEM") {
-            return Some(false);
-        }
-        for _ in 0..=u8::from(public) {
-            self.space().then_some(())?;
-            self.quoted()?;
-        }
-        Some(true)
-    }
-
-    /// Steps behind the end of a declaration, in whose quotes no bracket counts.
-    fn skipped(&mut self) -> Option<()> {
-        loop {
-            let at = self.rest.find(['>', '"', '\''])?;
-            self.rest = &self.rest[at..];
-            if self.take(">") {
-                return Some(());
-            }
-            self.quoted()?;
-        }
-    }
-
-    fn take(&mut self, token: &str) -> bool {
-        let rest = self.rest.strip_prefix(token);
-        self.rest = rest.unwrap_or(self.rest);
-        rest.is_some()
-    }
-
-    fn space(&mut self) -> bool {
-        let rest = self.rest.trim_start_matches(is_space);
-        rest.len() < std::mem::replace(&mut self.rest, rest).len()
-    }
-
-    fn name(&mut self) -> Option<&'a str> {
-        let name = name(self.rest)?;
-        self.rest = &self.rest[name.len()..];
-        Some(name)
-    }
-
-    fn quoted(&mut self) -> Option<&'a str> {
-        let quote = self.rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-        let (value, rest) = self.rest[1..].split_once(quote)?;
-        self.rest = rest;
-        Some(value)
-    }
-}
-
-/// The value of an entity as it may stand between quotes. It has no markup, and no reference that becomes some.
-fn checked(name: &str, value: &str) -> Result<String> {
-    let markup = || Error::unsupported(format!("markup in the SVG entity {name:?}"));
-    if value.contains('<') {
-        return Err(markup());
-    }
-    for (at, _) in value.match_indices('&') {
-        let inner = reference(&value[at..])
-            .ok_or_else(|| damaged(format!("has an ampersand that begins no reference in the entity {name:?}")))?;
-        let character = inner.strip_prefix('#').map(|code| match code.strip_prefix('x') {
-            Some(code) => u32::from_str_radix(code, 16),
-            None => code.parse(),
-        });
-        if matches!(character, Some(Ok(0x26 | 0x3C))) {
-            return Err(markup());
-        }
-    }
-    Ok(value.replace('"', "&quot;").replace('\'', "&apos;"))
+    found
 }
 
 /// Entities whose lengths are known.
 struct Entities<'a> {
-    values: &'a BTreeMap<&'a str, String>,
+    doctype: &'a Doctype<'a>,
     measures: BTreeMap<&'a str, Measure>,
 }
 
 /// What an entity comes to.
 #[derive(Clone, Copy)]
 struct Measure {
-    /// Bytes, references counted along with what they stand for.
+    /// Bytes, references counted along with what they stand for, and quotes as they are where they end no value.
     length: u64,
     /// 1 where no entity is within.
     depth: u8,
+    /// It has elements, or else what can stand in an attribute.
+    markup: bool,
 }
 
 impl<'a> Entities<'a> {
-    fn measured(values: &'a BTreeMap<&'a str, String>) -> Result<Self> {
-        let mut entities = Self { values, measures: BTreeMap::new() };
-        for name in values.keys() {
+    fn measured(doctype: &'a Doctype<'a>) -> Result<Self> {
+        let mut entities = Self { doctype, measures: BTreeMap::new() };
+        for name in doctype.entities.keys() {
             entities.measure(name, 1)?;
         }
         Ok(entities)
     }
 
     fn measure(&mut self, name: &'a str, within: u8) -> Result<Option<Measure>> {
-        let Some(value) = self.values.get(name) else { return Ok(None) };
+        let Some(value) = self.doctype.entities.get(name) else { return Ok(None) };
         let too_deep = || damaged(format!("nests entities more than {DEPTH} deep"));
         let known = match self.measures.get(name) {
             Some(known) => *known,
             None if within > DEPTH => return Err(too_deep()),
             None => {
-                let mut sum = Measure { length: value.len() as u64, depth: 1 };
+                let length = value.len() + value.matches(['"', '\'']).count() * (QUOTE.len() - 1);
+                let mut sum = Measure { length: length as u64, depth: 1, markup: value.contains('<') };
                 for (at, _) in value.match_indices('&') {
                     let inner = reference(&value[at..]).map_or(Ok(None), |inner| self.measure(inner, within + 1))?;
                     if let Some(inner) = inner {
                         sum.length = sum.length.saturating_add(inner.length);
                         sum.depth = sum.depth.max(inner.depth + 1);
+                        sum.markup |= inner.markup;
                     }
                 }
                 self.measures.insert(name, sum);
@@ -247,8 +145,18 @@ impl<'a> Entities<'a> {
         if known.depth > DEPTH { Err(too_deep()) } else { Ok(Some(known)) }
     }
 
-    /// Adds `text` to `out`, with what entities stand for.
-    fn resolve(&self, text: &str, out: &mut String, run: Run<'_>) -> Result<()> {
+    /// The entity that a reference here names, if it comes to no more than what may still be added to `out` before `rest`.
+    fn named<'b>(&self, rest: &'b str, out: &str, run: Run<'_>) -> Result<Option<(&'b str, &'a str, Measure)>> {
+        let Some(name) = reference(rest) else { return Ok(None) };
+        let known = self.doctype.entities.get(name).zip(self.measures.get(name));
+        let Some((value, measure)) = known else { return Ok(None) };
+        let length = ((out.len() + rest.len()) as u64).saturating_add(measure.length);
+        within(RESOLVED, length, run.limits.svg_text_bytes)?;
+        Ok(Some((name, value, *measure)))
+    }
+
+    /// Adds what stands between tags, and these, to `out`, with what entities stand for.
+    fn content(&self, text: &str, out: &mut String, run: Run<'_>) -> Result<()> {
         let (mut rest, mut places) = (text, 0u32);
         while let Some(at) = memchr::memchr2(b'<', b'&', rest.as_bytes()) {
             places = places.wrapping_add(1);
@@ -257,48 +165,76 @@ impl<'a> Entities<'a> {
             }
             out.push_str(&rest[..at]);
             rest = &rest[at..];
-            let stays = match reference(rest).and_then(|name| self.measures.get_key_value(name)) {
-                Some((name, measure)) => {
-                    let length = (out.len() + rest.len()) as u64;
-                    let length = length.saturating_add(measure.length);
-                    within("SVG text in bytes, entities resolved", length, run.limits.svg_text_bytes)?;
-                    self.expand(name, out);
-                    rest = &rest[name.len() + 2..];
-                    0
-                }
-                None => opaque(rest).unwrap_or(1).min(rest.len()),
+            let done = if let Some((name, value, _)) = self.named(rest, out, run)? {
+                self.content(value, out, run)?;
+                name.len() + 2
+            } else if rest.starts_with('<') && opaque(rest).is_none() {
+                let length = tag_length(rest);
+                self.tag(&rest[..length], out, run)?;
+                length
+            } else {
+                let stays = opaque(rest).unwrap_or(1).min(rest.len());
+                out.push_str(&rest[..stays]);
+                stays
             };
-            out.push_str(&rest[..stays]);
-            rest = &rest[stays..];
+            rest = &rest[done..];
         }
         out.push_str(rest);
         Ok(())
     }
 
-    fn expand(&self, name: &str, out: &mut String) {
-        let mut rest = self.values.get(name).map_or("", String::as_str);
-        while let Some(at) = rest.find('&') {
+    /// Adds a tag to `out`, with the attributes that it has by default.
+    fn tag(&self, tag: &str, out: &mut String, run: Run<'_>) -> Result<()> {
+        let ends = |c: char| is_space(c) || matches!(c, '/' | '>');
+        let (name, rest) = tag.split_at(1 + tag[1..].find(ends).unwrap_or(tag.len() - 1));
+        out.push_str(name);
+        if let Some(defaults) = self.doctype.defaults.get(&name[1..]) {
+            let said = attributes(rest);
+            for (name, value) in defaults.iter().filter(|(name, _)| !said.contains(*name)) {
+                let quote = if value.contains('"') { '\'' } else { '"' };
+                out.push_str(&format!(" {name}={quote}"));
+                self.values(value, false, out, run)?;
+                out.push(quote);
+            }
+            within(RESOLVED, out.len() as u64, run.limits.svg_text_bytes)?;
+        }
+        self.values(rest, false, out, run)
+    }
+
+    /// Adds attributes to `out`; quotes from `inside` an entity end no value. What has markup cannot stand there, and is left
+    /// for a parser to refuse.
+    fn values(&self, text: &str, inside: bool, out: &mut String, run: Run<'_>) -> Result<()> {
+        let mut rest = text;
+        while let Some(at) = rest.find(['&', '"', '\'']) {
             out.push_str(&rest[..at]);
             rest = &rest[at..];
-            match reference(rest).filter(|name| self.values.contains_key(name)) {
-                Some(inner) => {
-                    self.expand(inner, out);
-                    rest = &rest[inner.len() + 2..];
+            match self.named(rest, out, run)? {
+                Some((name, value, Measure { markup: false, .. })) => {
+                    self.values(value, true, out, run)?;
+                    rest = &rest[name.len() + 2..];
                 }
-                None => {
-                    out.push('&');
+                _ => {
+                    match &rest[..1] {
+                        "\"" if inside => out.push_str(QUOTE),
+                        "'" if inside => out.push_str("&apos;"),
+                        other => out.push_str(other),
+                    }
                     rest = &rest[1..];
                 }
             }
         }
         out.push_str(rest);
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Limits, Unattended, codec::svg};
+    use crate::{
+        Limits, Unattended,
+        codec::svg::{self, doctype::ENTITIES},
+    };
 
     fn of(text: &str) -> Result<Option<String>> {
         resolved(text, Run { limits: &Limits::default(), control: &Unattended })
@@ -310,7 +246,7 @@ mod tests {
             <!ENTITY n "it's &m;"><!ENTITY m 'm&#33;' ><!ENTITY n 'second'><!ENTITY lt "&#38;#60;">
             <!-- <!ENTITY c ''> --><?x <!ENTITY c ''>?><!ELEMENT svg (a)><!ATTLIST svg x CDATA "]>">
             <!ENTITY far SYSTEM "file"> ] ><svg a="&n;"><!-- &n; --><![CDATA[&n;]]><?y &n;?>&n;&p;&c;&far;&lt;&</svg>"#;
-        let plain = r#"<?xml version="1.0"?><!-- <!DOCTYPE x> --> <svg a="it&apos;s m&#33;"><!-- &n; --><![CDATA[&n;]]><?y &n;?>it&apos;s m&#33;&p;&c;&far;&lt;&</svg>"#;
+        let plain = r#"<?xml version="1.0"?><!-- <!DOCTYPE x> --> <svg x="]>" a="it&apos;s m!"><!-- &n; --><![CDATA[&n;]]><?y &n;?>it's m!&p;&c;&far;&lt;&</svg>"#;
         assert_eq!(of(text).unwrap().as_deref(), Some(plain));
         assert_eq!(of("<!DOCTYPE svg><svg/>").unwrap().as_deref(), Some("<svg/>"));
         assert_eq!(of("<svg><!DOCTYPE svg [<!ENTITY a 'b'>]></svg>").unwrap(), None);
@@ -340,16 +276,46 @@ mod tests {
     }
 
     #[test]
-    fn entities_hold_no_markup_and_neither_themselves_nor_many_others_within_others() {
+    fn entities_with_elements_stand_between_tags_and_in_no_attribute() {
+        let text = |body: &str| {
+            format!(
+                r#"<!DOCTYPE svg [<!ENTITY q 'a"b'><!ENTITY g "<g id='&q;'/>"><!ENTITY h "&#60;g id=&#34;&q;&#34;>&g;&#60;/g>">
+                <!ENTITY l "&#38;#60;">]><svg>{body}</svg>"#
+            )
+        };
+        let g = "<g id='a&quot;b'/>";
+        let cases = [
+            ("&g;&g;", format!("{g}{g}")),
+            ("&h;", format!("<g id=\"a&quot;b\">{g}</g>")),
+            ("<a b='&g;'>&l;</a>", "<a b='&g;'>&#60;</a>".to_owned()),
+            ("<a b='>' c='&q;&l;'/>", "<a b='>' c='a&quot;b&#60;'/>".to_owned()),
+        ];
+        for (body, plain) in cases {
+            assert_eq!(of(&text(body)).unwrap(), Some(format!("<svg>{plain}</svg>")), "{body}");
+        }
+    }
+
+    #[test]
+    fn attributes_stand_where_they_hold_by_default() {
+        let declared = r#"<!ENTITY e 'x'><!ATTLIST g a CDATA #FIXED 'b&e;"' b (c|d) "c" c NOTATION (x) #REQUIRED d ID #IMPLIED>
+            <!ATTLIST g a CDATA 'second' x:e CDATA ''>"#;
+        let of = |body: &str| of(&format!("<!DOCTYPE svg [{declared}]><svg>{body}</svg>")).unwrap();
+        let plain = |body: &str| Some(format!("<svg>{body}</svg>"));
+        assert_eq!(of("<g/><gg/>"), plain(r#"<g a='bx"' b="c" x:e=""/><gg/>"#));
+        assert_eq!(of("<g b = ' a=\"' x:e='1'></g>"), plain(r#"<g a='bx"' b = ' a="' x:e='1'></g>"#));
+    }
+
+    #[test]
+    fn entities_hold_neither_themselves_nor_many_others_within_others() {
         let chain = |names: &mut dyn Iterator<Item = u8>| {
             let all = names.fold(String::new(), |all, at| all + &format!("<!ENTITY e{at} '&e{};'>", at + 1));
             all + "<!ENTITY e10 ''>"
         };
         let deep = "<!ENTITY e11 'x'>".to_owned() + &chain(&mut (0..11)).replace("<!ENTITY e10 ''>", "");
         let cases = [
-            ("<!ENTITY a '<g/>'>", "markup in the SVG entity \"a\""),
-            ("<!ENTITY a '&#60;g/>'>", "markup in the SVG entity \"a\""),
-            ("<!ENTITY a '&#x26;'>", "markup in the SVG entity \"a\""),
+            ("<!ENTITY a '&#x26;a;'>", "more than 10 deep"),
+            ("<!ENTITY a '&#xD800;'>", "begins no reference"),
+            ("<!ATTLIST svg a CDATA>", "not well-formed"),
             ("<!ENTITY a '&a;'>", "more than 10 deep"),
             (&deep, "more than 10 deep"),
             ("<!ENTITY a 'b & c'>", "begins no reference"),

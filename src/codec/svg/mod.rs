@@ -11,6 +11,8 @@ mod cost;
 #[cfg(feature = "svg")]
 mod curves;
 #[cfg(feature = "svg")]
+mod doctype;
+#[cfg(feature = "svg")]
 mod draw;
 #[cfg(feature = "svg")]
 mod embedded;
