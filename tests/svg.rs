@@ -127,6 +127,8 @@ fn what_acts_or_leads_elsewhere_is_not_delivered_however_small_its_source_is() {
         let outcome = process(smaller_than_its_result(attack).as_bytes(), "{}").unwrap();
         assert!(!text(&outcome).contains("EVIL"), "{attack}\n{}", text(&outcome));
     }
+    let formula = process(smaller_than_its_result(attacks[1]).as_bytes(), "{}").unwrap();
+    assert_eq!(formula.output.warnings.unwrap()[0], "removed for safety: math");
     let harmless = smaller_than_its_result("<style>@media all{path{fill:red}}</style>");
     assert_eq!(text(&process(harmless.as_bytes(), "{}").unwrap()), harmless);
 }

@@ -10,7 +10,7 @@ const SVG: &str = "http://www.w3.org/2000/svg";
 const XHTML: &str = "http://www.w3.org/1999/xhtml";
 const XLINK: &str = "http://www.w3.org/1999/xlink";
 const XML: &str = "http://www.w3.org/XML/1998/namespace";
-/// One that is left out although browsers run what its elements say.
+/// One that is left out although browsers show its elements, and run what they say.
 const MATHML: &str = "http://www.w3.org/1998/Math/MathML";
 
 /// Elements of SVG in which text is content; elsewhere white space between elements is nothing.
@@ -41,16 +41,20 @@ fn is_kept(node: Node<'_, '_>) -> bool {
     matches!(node.tag_name().namespace(), Some(SVG | XHTML))
 }
 
+/// Whether a document has what its tree lacks, although browsers show it.
+pub(super) fn has_formulas(document: &roxmltree::Document<'_>) -> bool {
+    document.descendants().any(|node| node.tag_name().namespace() == Some(MATHML))
+}
+
 /// Whether a tree has all of its document that acts or leads elsewhere: sanitising sees nothing else.
 pub(super) fn keeps_all_that_leads(document: &roxmltree::Document<'_>) -> bool {
     let unseen = |node: Node<'_, '_>| node.is_pi() || acts_unseen(node) || leads_unseen(node) || hides_style(node);
     !document.root().descendants().any(unseen)
 }
 
-/// The first of the elements that are left out with one of a namespace nobody knows, or one that is left out itself.
+/// The first of the elements that are left out with one of a namespace nobody knows.
 fn acts_unseen(node: Node<'_, '_>) -> bool {
-    node.tag_name().namespace() == Some(MATHML)
-        || is_kept(node) && node.parent_element().is_some_and(|parent| !is_kept(parent))
+    is_kept(node) && node.parent_element().is_some_and(|parent| !is_kept(parent))
 }
 
 /// An address that is left out: the base of others, or one that viewers of SVG 1.1 follow instead of the one without a

@@ -215,7 +215,10 @@ pub(super) fn cleaned(text: &str, nesting: u8, run: Run<'_>) -> Result<Cleaned> 
     let document = svg::document(text, run)?;
     let mut tree = build::build(&document);
     run.check()?;
-    let removed = sanitise(&mut tree, nesting, run)?;
+    let mut removed = sanitise(&mut tree, nesting, run)?;
+    if build::has_formulas(&document) {
+        removed.push("math".to_owned());
+    }
     let was_clean = removed.is_empty() && build::keeps_all_that_leads(&document);
     Ok(Cleaned { tree, removed, was_clean })
 }
