@@ -46,10 +46,17 @@ pub(super) fn inherited(tree: &Tree, name: &str) -> Vec<Value> {
 
 /// Whether the `style` of an element has a word in a property, which then is not what attributes say.
 pub(super) fn is_declared(tree: &Tree, id: Id, name: &str) -> bool {
-    let says = |declared: &str| {
-        declared == name || declared == "all" || matches!(declared, "font" | "marker") && name.starts_with(declared)
-    };
-    tree.get(id, "style").is_some_and(|style| declarations(style).iter().any(|declaration| says(&declaration.name)))
+    let shorthand = ["font", "marker"].into_iter().find(|shorthand| name.starts_with(shorthand)).unwrap_or("all");
+    let words = [name, "all", shorthand];
+    let Some(style) = tree.get(id, "style") else { return false };
+    // To look for words is much quicker than to read a style, and this is asked of every element for many properties.
+    words.iter().any(|word| has_word(style, word))
+        && declarations(style).iter().any(|declaration| words.contains(&declaration.name.as_str()))
+}
+
+/// Whether a word is in a text, in whatever case.
+fn has_word(text: &str, word: &str) -> bool {
+    text.as_bytes().windows(word.len()).any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
 }
 
 /// Whether something has a colour of its own for `currentColor`.
