@@ -263,6 +263,17 @@ fn what_an_ancestor_paints_later_is_kept_for_it() {
 }
 
 #[test]
+fn what_is_important_stays_above_animations() {
+    let moving = |style: &str| {
+        optimised(&format!(
+            "<rect width=\"9\" height=\"8\" style=\"fill:red{style}\"><animate attributeName=\"fill\" to=\"blue\" dur=\"1s\"/></rect>"
+        ))
+    };
+    assert!(moving("!important").contains("style=\"fill:red!important\""), "{}", moving("!important"));
+    assert!(!moving("").contains("style"), "{}", moving(""));
+}
+
+#[test]
 fn animations_among_definitions_stay() {
     let text = optimised(
         "<defs><animate href=\"#r\" attributeName=\"width\" to=\"90\" dur=\"1s\"/></defs><rect id=\"r\" width=\"9\" height=\"8\"/>",

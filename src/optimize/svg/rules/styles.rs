@@ -27,7 +27,10 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     let sheet = Sheet::parse(&text).filter(is_quick);
     // HTML has no attributes for what sheets say of it.
     let html = elements.iter().any(|id| tree.element(*id).is_some_and(|element| element.html));
-    let folds = styles.iter().all(|id| !html && is_plain(tree, *id));
+    // What is important is above animations, which are above attributes.
+    let outranks = elements.iter().any(|id| tree.is(*id, &ANIMATIONS))
+        && elements.iter().any(|id| css::says(tree, *id, |css| css.contains('!')));
+    let folds = !outranks && styles.iter().all(|id| !html && is_plain(tree, *id));
     let textual = textual(tree, settings.run)?;
     let Some(sheet) = sheet.filter(|_| folds) else {
         return shorten(tree, &styles, &textual);
