@@ -139,7 +139,7 @@ impl<'a> Settings<'a> {
             tolerance: search::EXACT,
             lossy: false,
             gentle: near,
-            kinds: target.is_some_and(|target| target >= search::EXACT_SCORE),
+            kinds: near || matches!(task.goal, Goal::Lossless | Goal::Quality(100)),
             single: near,
             keep_ids: task.keep_ids,
             sheets: style::is_styled(tree),

@@ -401,6 +401,28 @@ fn paths_with_inherited_markers_stay_apart() {
 }
 
 #[test]
+fn strokes_join_others_of_their_look_that_they_do_not_touch() {
+    let bar = |x: u32, more: &str| format!("<path {more}d=\"M{x} 2v5\"/>");
+    let paths = |stroke: &str, paths: &str| {
+        let document = format!("<svg viewBox=\"0 0 90 9\"><g fill=\"none\" stroke=\"red\" {stroke}>{paths}</g></svg>");
+        ruled("merge", &document).matches("<path").count()
+    };
+    let three = bar(10, "") + &bar(15, "") + &bar(60, "");
+    assert_eq!(paths("", &three), 1);
+    assert_eq!(paths("stroke-width=\"3\"", &three), 2, "the third joins the first across the second");
+    assert_eq!(paths("stroke-linejoin=\"round\" stroke-width=\"2\"", &three), 1);
+    assert_eq!(paths("stroke-linejoin=\"miter\" stroke-width=\"2\"", &three), 2, "corners reach further");
+    assert_eq!(paths("stroke-width=\"3%\"", &three), 3);
+    assert_eq!(paths("stroke-dasharray=\"2\"", &three), 3);
+    assert_eq!(paths("", &three.replace("d=", "vector-effect=\"non-scaling-stroke\" d=")), 3);
+    let inside = "<path d=\"M5 0h40v20h-40z\"/><path d=\"M20 10h9\"/>";
+    assert_eq!(paths("", inside), 1);
+    assert_eq!(paths("", &inside.replace("d=", "fill=\"blue\" d=")), 2);
+    let filled = (bar(10, "") + &bar(11, "") + &bar(60, "")).replace("d=", "fill=\"blue\" d=");
+    assert_eq!(paths("", &filled), 2, "the third may not lie below the second any more");
+}
+
+#[test]
 fn the_class_of_the_root_is_for_the_page_around() {
     let looks = "<path fill=\"#123456\" stroke=\"#654321\"/>".repeat(3);
     let text = ruled("classes", &format!("<svg class=\"a icon\">{looks}</svg>"));
