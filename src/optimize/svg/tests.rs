@@ -138,7 +138,7 @@ fn a_title_and_names_for_readers_stay() {
 }
 
 #[test]
-fn down_to_medium_renderers_get_the_kinds_of_shapes_that_they_got_before() {
+fn down_to_low_renderers_get_the_kinds_of_shapes_that_they_got_before() {
     let circle =
         "<svg viewBox=\"0 0 90 90\"><path d=\"M90 45C90 70 70 90 45 90S0 70 0 45 20 0 45 0s45 20 45 45\"/></svg>";
     let (codecs, limits, fonts) = (Codecs::default(), Limits::default(), Fonts::new());
@@ -156,7 +156,7 @@ fn down_to_medium_renderers_get_the_kinds_of_shapes_that_they_got_before() {
     }
     assert!(count("paths", circle, "a", false) > count("paths", circle, "a", true));
     for (goal, kinds) in
-        [(Goal::Lossless, true), (Goal::Smart(Preset::Medium), true), (Goal::Smart(Preset::High), false)]
+        [(Goal::Lossless, true), (Goal::Smart(Preset::Low), true), (Goal::Smart(Preset::Medium), false)]
     {
         let task = Vector { codecs: &codecs, text: "", goal, keep_ids: false, fonts: &fonts, size: None };
         assert_eq!(Settings::exact(&tree(circle), &task, run).kinds, kinds);
