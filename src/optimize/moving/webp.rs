@@ -26,17 +26,23 @@ const SAMPLE_METHOD: u8 = 4;
 const SHOTS: u32 = 12;
 /// Corrections once all frames were compared.
 const CORRECTIONS: u32 = 3;
-/// In hundredths of the bytes of a lossy file, those of one without loss that takes its place: what was drawn by a program loses
-/// thin lines and smears its letters for next to nothing.
-const EXACT: usize = 108;
+/// Of how many times the bytes of a lossy file one without loss takes its place: what was drawn by a program loses thin lines and
+/// smears its letters for next to nothing.
+const EXACT: f64 = 1.08;
 /// How a sample is coded without loss, and of how many times the bytes that come of it the rest is hopeless.
 const GLANCE: (u8, u8, f64) = (1, 25, 1.4);
+/// The share of the bytes of a lossy sample that one without loss takes where lossy coding is hopeless.
+const DRAWN: f64 = 0.8;
 /// Of how many times the bytes of a lossy sample one without loss may be so that errors as of a GIF can make it smaller.
 #[cfg(feature = "gif")]
 const TRADED: f64 = 1.6;
 /// The same for frames in few colours.
 #[cfg(feature = "png")]
 const FEW: f64 = 4.0;
+/// Bytes without loss beyond which such errors are tried with a sample first, and of how many times its bytes without loss that
+/// may be.
+#[cfg(feature = "gif")]
+const WORTH_TRADING: (f64, f64) = (1_000_000.0, 1.05);
 /// A sample of so many times the bytes of another way is not worth encoding whole.
 const HOPELESS: f64 = 2.0;
 
@@ -136,6 +142,9 @@ struct Outlook {
     /// About how many bytes all frames will take, and without loss.
     bytes: f64,
     exact: f64,
+    /// Whether errors as of a GIF may make less of it.
+    #[cfg(feature = "gif")]
+    trades: bool,
 }
 
 impl Search<'_> {
@@ -151,7 +160,7 @@ impl Search<'_> {
             None => self.anew(frames, &viewed, &outlook)?,
         };
         #[cfg(feature = "gif")]
-        let best = match self.traded(frames, &outlook)? {
+        let best = match outlook.trades.then(|| self.traded(frames, &WebpOptions::lossless())).transpose()?.flatten() {
             Some(traded) => smaller(best, traded, self.target),
             None => best,
         };
@@ -213,42 +222,71 @@ impl Search<'_> {
         }
         let (method, effort, _) = GLANCE;
         let coding = WebpCoding::Lossless { near_lossless: 100, exact: true, effort };
-        let exact = encode(&mut sample, self.task, &WebpOptions { coding, method, tolerance: 0 }, self.run)?;
-        let quality = best.knob + (self.target + SLACK / 2.0 - best.score) / aim.slope;
+        let glance = WebpOptions { coding, method, tolerance: 0 };
+        let exact = encode(&mut sample, self.task, &glance, self.run)?;
         let of_all = |bytes: usize| bytes as f64 * f64::from(self.task.count) / f64::from(count);
-        Ok(Outlook { style, quality, bytes: of_all(best.file.bytes.len()), exact: of_all(exact.len()) })
+        #[cfg(feature = "gif")]
+        let trades = exact.len() as f64 <= TRADED * best.file.bytes.len() as f64
+            && (of_all(exact.len()) < WORTH_TRADING.0 || {
+                let task = &Moving { count, ..*self.task };
+                let traded = Search { task, ..*self }.traded(&mut sample, &glance)?;
+                traded.is_some_and(|traded| traded.file.bytes.len() as f64 <= WORTH_TRADING.1 * exact.len() as f64)
+            });
+        let quality = best.knob + (self.target + SLACK / 2.0 - best.score) / aim.slope;
+        Ok(Outlook {
+            style,
+            quality,
+            bytes: of_all(best.file.bytes.len()),
+            exact: of_all(exact.len()),
+            #[cfg(feature = "gif")]
+            trades,
+        })
     }
 
     /// The lowest quality that reaches the target, or no loss if none does or that takes hardly more.
     fn anew(&self, frames: &mut dyn Frames, viewed: &Viewed, outlook: &Outlook) -> Result<Trial<File>> {
-        let aim = Aim { trials: 3, ..self.aim(outlook.quality) };
+        let aim = Aim { trials: 3, ..self.aim(outlook.quality.clamp(0.0, 100.0)) };
+        let lossless = |frames: &mut dyn Frames| encode(frames, self.task, &WebpOptions::lossless(), self.run);
         let file = |frames: &mut dyn Frames, knob| encode(frames, self.task, &outlook.style.options(knob), self.run);
-        let found = solve(aim, |knob| self.seen(viewed, knob, file(frames, knob)?))?;
-        let found = self.settled(frames, aim, found, file)?;
+        let exact = |bytes| Trial { knob: aim.high, score: 100.0, file: File { bytes, mean: 100.0 } };
         // Lossy coding halves the chroma of saturated detail.
+        let most = |bytes: f64| bytes * EXACT;
+        let (mut whole, mut first) = (None, None);
+        if outlook.exact <= most(outlook.bytes) * GLANCE.2 {
+            let bytes = lossless(frames)?;
+            if outlook.exact <= DRAWN * outlook.bytes {
+                return Ok(exact(bytes));
+            }
+            let tried = self.seen(viewed, aim.first, file(frames, aim.first)?)?;
+            let missing = self.target + SLACK / 2.0 - tried.score;
+            if bytes.len() as f64 <= most(tried.file.bytes.len() as f64 * (1.0 + missing * GROWTH)) {
+                return Ok(exact(bytes));
+            }
+            (whole, first) = (Some(bytes), Some(tried));
+        }
+        let found = solve(aim, |knob| match first.take() {
+            Some(tried) => Ok(tried),
+            None => self.seen(viewed, knob, file(frames, knob)?),
+        })?;
+        let found = self.settled(frames, aim, found, file)?;
         let reached = found.score >= self.target;
-        let most = found.file.bytes.len() * EXACT / 100;
-        if reached && outlook.exact > most as f64 * GLANCE.2 {
-            return Ok(found);
-        }
-        let bytes = encode(frames, self.task, &WebpOptions::lossless(), self.run)?;
-        if reached && bytes.len() > most {
-            return Ok(found);
-        }
-        Ok(Trial { knob: aim.high, score: 100.0, file: File { bytes, mean: 100.0 } })
+        let bytes = match whole {
+            Some(bytes) => bytes,
+            None if reached => return Ok(found),
+            None => lossless(frames)?,
+        };
+        let serves = reached && bytes.len() as f64 > most(found.file.bytes.len() as f64);
+        Ok(if serves { found } else { exact(bytes) })
     }
 
     /// Without loss, but with the errors of a GIF that reaches the target, where that may be smaller: what few colours draw is
     /// smeared by lossy coding, while phrases that repeat are as good for lossless coding as they are for GIF.
     #[cfg(feature = "gif")]
-    fn traded(&self, frames: &mut dyn Frames, outlook: &Outlook) -> Result<Option<Trial<File>>> {
-        if outlook.exact > TRADED * outlook.bytes {
-            return Ok(None);
-        }
+    fn traded(&self, frames: &mut dyn Frames, lossless: &WebpOptions) -> Result<Option<Trial<File>>> {
         let Some(found) = super::gif::paced(frames, self.task, self.target, self.run)? else { return Ok(None) };
         let (gif, mean) = found.file;
         let mut frames = Repainted::new(frames, &gif, self.task.codecs, self.run)?;
-        let bytes = encode(&mut frames, self.task, &WebpOptions::lossless(), self.run)?;
+        let bytes = encode(&mut frames, self.task, lossless, self.run)?;
         Ok(Some(Trial { knob: found.knob, score: found.score, file: File { bytes, mean } }))
     }
 
