@@ -55,7 +55,7 @@ const ULTRA: f64 = 35.0;
 const SLACK: f64 = 0.6;
 const CLIP_SLACK: f64 = 0.75;
 /// Bytes of a file that takes long to write: the search for it may end farther above the target, and it is not looked at again.
-const LARGE: usize = 4_000_000;
+const LARGE: usize = 3_000_000;
 const LARGE_SLACK: f64 = 1.5;
 /// How far above the target the mean lies where single frames hold up the others.
 const HELD_UP: f64 = 5.0;

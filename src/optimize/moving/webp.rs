@@ -31,18 +31,17 @@ const CORRECTIONS: u32 = 3;
 const EXACT: f64 = 1.08;
 /// How a sample is coded without loss, and of how many times the bytes that come of it the rest is hopeless.
 const GLANCE: (u8, u8, f64) = (1, 25, 1.4);
-/// The share of the bytes of a lossy sample that one without loss takes where lossy coding is hopeless.
-const DRAWN: f64 = 0.8;
 /// Of how many times the bytes of a lossy sample one without loss may be so that errors as of a GIF can make it smaller.
 #[cfg(feature = "gif")]
 const TRADED: f64 = 1.6;
 /// The same for frames in few colours.
 #[cfg(feature = "png")]
 const FEW: f64 = 4.0;
-/// Bytes without loss beyond which such errors are tried with a sample first, and of how many times its bytes without loss that
-/// may be.
+/// Bytes of a file that takes long to write: what may not serve is tried with less first.
+const LARGE: usize = 1_000_000;
+/// Of how many times the bytes of a sample without loss one with such errors may be where all frames are worth it.
 #[cfg(feature = "gif")]
-const WORTH_TRADING: (f64, f64) = (1_000_000.0, 1.05);
+const WORTH_TRADING: f64 = 1.05;
 /// A sample of so many times the bytes of another way is not worth encoding whole.
 const HOPELESS: f64 = 2.0;
 
@@ -94,6 +93,13 @@ impl Style {
     }
 }
 
+/// How a sample is coded without loss.
+fn glance() -> WebpOptions {
+    let (method, effort, _) = GLANCE;
+    let coding = WebpCoding::Lossless { near_lossless: 100, exact: true, effort };
+    WebpOptions { coding, method, tolerance: 0 }
+}
+
 fn encode(frames: &mut dyn Frames, task: &Moving<'_>, options: &WebpOptions, run: Run<'_>) -> Result<Vec<u8>> {
     run.check()?;
     frames.restart()?;
@@ -142,9 +148,6 @@ struct Outlook {
     /// About how many bytes all frames will take, and without loss.
     bytes: f64,
     exact: f64,
-    /// Whether errors as of a GIF may make less of it.
-    #[cfg(feature = "gif")]
-    trades: bool,
 }
 
 impl Search<'_> {
@@ -160,7 +163,9 @@ impl Search<'_> {
             None => self.anew(frames, &viewed, &outlook)?,
         };
         #[cfg(feature = "gif")]
-        let best = match outlook.trades.then(|| self.traded(frames, &WebpOptions::lossless())).transpose()?.flatten() {
+        let trades = self.trades(frames, &outlook, best.file.bytes.len())?;
+        #[cfg(feature = "gif")]
+        let best = match trades.then(|| self.traded(frames, &WebpOptions::lossless())).transpose()?.flatten() {
             Some(traded) => smaller(best, traded, self.target),
             None => best,
         };
@@ -189,12 +194,22 @@ impl Search<'_> {
         }
     }
 
-    /// Looks for the style and quality of a sample of frames.
-    fn outlook(&self, frames: &mut dyn Frames) -> Result<Outlook> {
+    /// Some frames, for searching.
+    fn sample<'f>(&self, frames: &'f mut dyn Frames) -> Clip<'f> {
         let (pixels, least) = SAMPLE;
         let fit = (pixels / frames.layout().pixels().max(1)).clamp(least.into(), u32::MAX.into()) as u32;
         let (length, one_of) = ((fit / 4).clamp(2, 8), self.task.count.div_ceil(fit).max(1));
-        let mut sample = Clip::periodic(frames, self.task.count, length, length * one_of);
+        Clip::periodic(frames, self.task.count, length, length * one_of)
+    }
+
+    /// About the bytes of all frames where `count` of them take so many.
+    fn of_all(&self, bytes: usize, count: u32) -> f64 {
+        bytes as f64 * f64::from(self.task.count) / f64::from(count)
+    }
+
+    /// Looks for the style and quality of a sample of frames.
+    fn outlook(&self, frames: &mut dyn Frames) -> Result<Outlook> {
+        let mut sample = self.sample(frames);
         let count = sample.count;
         let viewed = Viewed::new(&mut sample, count, count, None, self.run)?;
         let mut trial = |style: Style, knob: f64| {
@@ -220,27 +235,10 @@ impl Search<'_> {
                 }
             }
         }
-        let (method, effort, _) = GLANCE;
-        let coding = WebpCoding::Lossless { near_lossless: 100, exact: true, effort };
-        let glance = WebpOptions { coding, method, tolerance: 0 };
-        let exact = encode(&mut sample, self.task, &glance, self.run)?;
-        let of_all = |bytes: usize| bytes as f64 * f64::from(self.task.count) / f64::from(count);
-        #[cfg(feature = "gif")]
-        let trades = exact.len() as f64 <= TRADED * best.file.bytes.len() as f64
-            && (of_all(exact.len()) < WORTH_TRADING.0 || {
-                let task = &Moving { count, ..*self.task };
-                let traded = Search { task, ..*self }.traded(&mut sample, &glance)?;
-                traded.is_some_and(|traded| traded.file.bytes.len() as f64 <= WORTH_TRADING.1 * exact.len() as f64)
-            });
+        let exact = encode(&mut sample, self.task, &glance(), self.run)?.len();
         let quality = best.knob + (self.target + SLACK / 2.0 - best.score) / aim.slope;
-        Ok(Outlook {
-            style,
-            quality,
-            bytes: of_all(best.file.bytes.len()),
-            exact: of_all(exact.len()),
-            #[cfg(feature = "gif")]
-            trades,
-        })
+        let bytes = self.of_all(best.file.bytes.len(), count);
+        Ok(Outlook { style, quality, bytes, exact: self.of_all(exact, count) })
     }
 
     /// The lowest quality that reaches the target, or no loss if none does or that takes hardly more.
@@ -251,15 +249,15 @@ impl Search<'_> {
         let exact = |bytes| Trial { knob: aim.high, score: 100.0, file: File { bytes, mean: 100.0 } };
         // Lossy coding halves the chroma of saturated detail.
         let most = |bytes: f64| bytes * EXACT;
+        let hopeless = |bytes: f64| outlook.exact > most(bytes) * GLANCE.2;
         let (mut whole, mut first) = (None, None);
-        if outlook.exact <= most(outlook.bytes) * GLANCE.2 {
+        if outlook.exact > LARGE as f64 && !hopeless(outlook.bytes) {
             let bytes = lossless(frames)?;
-            if outlook.exact <= DRAWN * outlook.bytes {
-                return Ok(exact(bytes));
-            }
             let tried = self.seen(viewed, aim.first, file(frames, aim.first)?)?;
-            let missing = self.target + SLACK / 2.0 - tried.score;
-            if bytes.len() as f64 <= most(tried.file.bytes.len() as f64 * (1.0 + missing * GROWTH)) {
+            // What falls short only grows.
+            let above = (tried.score - self.target).max(0.0);
+            let least = tried.file.bytes.len() as f64 * (1.0 - above * GROWTH);
+            if bytes.len() > LARGE && bytes.len() as f64 <= most(least) {
                 return Ok(exact(bytes));
             }
             (whole, first) = (Some(bytes), Some(tried));
@@ -272,11 +270,27 @@ impl Search<'_> {
         let reached = found.score >= self.target;
         let bytes = match whole {
             Some(bytes) => bytes,
-            None if reached => return Ok(found),
+            None if reached && hopeless(found.file.bytes.len() as f64) => return Ok(found),
             None => lossless(frames)?,
         };
         let serves = reached && bytes.len() as f64 > most(found.file.bytes.len() as f64);
         Ok(if serves { found } else { exact(bytes) })
+    }
+
+    /// Whether errors as of a GIF may make less of it than `best` bytes.
+    #[cfg(feature = "gif")]
+    fn trades(&self, frames: &mut dyn Frames, outlook: &Outlook, best: usize) -> Result<bool> {
+        if outlook.exact > TRADED * outlook.bytes {
+            return Ok(false);
+        }
+        if best < LARGE {
+            return Ok(true);
+        }
+        let mut sample = self.sample(frames);
+        let task = &Moving { count: sample.count, ..*self.task };
+        let traded = Search { task, ..*self }.traded(&mut sample, &glance())?;
+        Ok(traded
+            .is_some_and(|traded| self.of_all(traded.file.bytes.len(), task.count) <= WORTH_TRADING * outlook.exact))
     }
 
     /// Without loss, but with the errors of a GIF that reaches the target, where that may be smaller: what few colours draw is
