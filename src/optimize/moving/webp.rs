@@ -254,10 +254,9 @@ impl Search<'_> {
         if outlook.exact > LARGE as f64 && !hopeless(outlook.bytes) {
             let bytes = lossless(frames)?;
             let tried = self.seen(viewed, aim.first, file(frames, aim.first)?)?;
-            // What falls short only grows.
-            let above = (tried.score - self.target).max(0.0);
-            let least = tried.file.bytes.len() as f64 * (1.0 - above * GROWTH);
-            if bytes.len() > LARGE && bytes.len() as f64 <= most(least) {
+            let missing = self.target - tried.score;
+            let expected = tried.file.bytes.len() as f64 * (1.0 + missing * GROWTH);
+            if bytes.len() > LARGE && bytes.len() as f64 <= most(expected) {
                 return Ok(exact(bytes));
             }
             (whole, first) = (Some(bytes), Some(tried));
