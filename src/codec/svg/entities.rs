@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{damaged, doctype::Doctype};
+use super::{damaged, doctype::Doctype, probe::tag_length};
 use crate::{control::Run, error::Result, limits::within};
 
 /// Entities within entities within entities.
@@ -64,22 +64,6 @@ pub(super) fn reference(text: &str) -> Option<&str> {
 pub(super) fn name(text: &str) -> Option<&str> {
     let end = text.find(|c| ENDS.contains(&c) || is_space(c)).filter(|end| *end > 0)?;
     Some(&text[..end])
-}
-
-/// The length of the tag that begins here.
-fn tag_length(text: &str) -> usize {
-    let mut at = 0;
-    while let Some(found) = text[at..].find(['>', '"', '\'']) {
-        at += found + 1;
-        match text.as_bytes()[at - 1] {
-            b'>' => return at,
-            quote => match memchr::memchr(quote, &text.as_bytes()[at..]) {
-                Some(length) => at += length + 1,
-                None => break,
-            },
-        }
-    }
-    text.len()
 }
 
 /// The names of the attributes of a tag.
@@ -169,7 +153,7 @@ impl<'a> Entities<'a> {
                 self.content(value, out, run)?;
                 name.len() + 2
             } else if rest.starts_with('<') && opaque(rest).is_none() {
-                let length = tag_length(rest);
+                let length = tag_length(rest.as_bytes()).map_or(rest.len(), |at| at + 1);
                 self.tag(&rest[..length], out, run)?;
                 length
             } else {

@@ -60,7 +60,7 @@ fn root_tag(text: &[u8]) -> Option<&[u8]> {
 }
 
 /// The place of the `>` that is outside of quotes.
-fn tag_length(text: &[u8]) -> Option<usize> {
+pub(super) fn tag_length(text: &[u8]) -> Option<usize> {
     let mut quote = None;
     text.iter().position(|&c| {
         match (quote, c) {
