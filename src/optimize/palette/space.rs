@@ -1,4 +1,4 @@
-//! The space in which colours are compared: Oklab, premultiplied by alpha, with alpha as a fourth axis.
+//! The space in which colours are compared: Oklab, premultiplied by alpha, its lightness as seen over black and over white.
 //!
 //! Oklab is Björn Ottosson's (<https://bottosson.github.io/posts/oklab/>). Plain `f32` in a fixed order, so that every
 //! machine makes the same palette.
@@ -7,11 +7,12 @@ use std::sync::LazyLock;
 
 use crate::picture::transfer::decode;
 
-/// Lightness, green-red, blue-yellow, each times alpha, and weighted alpha.
+/// Lightness, green-red and blue-yellow, each times alpha, and that lightness less alpha, which is how far white behind it is
+/// darkened. Both lightnesses count half: squared distances are means of those over black and over white.
 pub(super) type Point = [f32; 4];
 
-/// Length of the alpha axis: translucent pixels are seen over black and over white alike.
-const ALPHA_AXIS: f32 = 0.8;
+/// Share of each ground's lightness, as squares add up.
+const HALF: f32 = std::f32::consts::FRAC_1_SQRT_2;
 
 /// Linear light of each 8-bit sRGB value.
 static LINEAR: LazyLock<[f32; 256]> =
@@ -37,22 +38,24 @@ pub(super) fn point(colour: [u8; 4]) -> Point {
     let m = cube_root(0.211_903_5 * r + 0.680_699_5 * g + 0.107_396_96 * b);
     let s = cube_root(0.088_302_46 * r + 0.281_718_85 * g + 0.629_978_7 * b);
     let alpha = f32::from(colour[3]) / 255.0;
+    let light = (0.210_454_26 * l + 0.793_617_8 * m - 0.004_072_047 * s) * alpha;
     [
-        (0.210_454_26 * l + 0.793_617_8 * m - 0.004_072_047 * s) * alpha,
+        light * HALF,
         (1.977_998_5 * l - 2.428_592_2 * m + 0.450_593_7 * s) * alpha,
         (0.025_904_037 * l + 0.782_771_77 * m - 0.808_675_77 * s) * alpha,
-        alpha * ALPHA_AXIS,
+        (light - alpha) * HALF,
     ]
 }
 
 /// Back to straight 8-bit sRGB; colours outside it are clipped.
 pub(super) fn colour(point: Point) -> [u8; 4] {
-    let alpha = (point[3] / ALPHA_AXIS).clamp(0.0, 1.0);
+    let [over_black, over_white] = [point[0] / HALF, point[3] / HALF];
+    let alpha = (over_black - over_white).clamp(0.0, 1.0);
     let alpha_8 = (alpha * 255.0 + 0.5) as u8;
     if alpha_8 == 0 {
         return [0; 4];
     }
-    let [light, a, b] = [point[0] / alpha, point[1] / alpha, point[2] / alpha];
+    let [light, a, b] = [over_black / alpha, point[1] / alpha, point[2] / alpha];
     let cube = |x: f32| x * x * x;
     let l = cube(light + 0.396_337_78 * a + 0.215_803_76 * b);
     let m = cube(light - 0.105_561_346 * a - 0.063_854_17 * b);
@@ -141,8 +144,8 @@ mod tests {
 
     #[test]
     fn white_has_lightness_one_and_no_colour() {
-        let [light, a, b, _] = point([255; 4]);
-        assert!((light - 1.0).abs() < 1e-3 && a.abs() < 1e-3 && b.abs() < 1e-3);
+        let [light, a, b, over_white] = point([255; 4]);
+        assert!((light / HALF - 1.0).abs() < 1e-3 && a.abs() < 1e-3 && b.abs() < 1e-3 && over_white.abs() < 1e-3);
     }
 
     #[test]
