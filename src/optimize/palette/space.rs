@@ -1,4 +1,5 @@
-//! The space in which colours are compared: Oklab, premultiplied by alpha, its lightness as seen over black and over white.
+//! The space in which colours are compared: Oklab, premultiplied by alpha, so that squared distances are means of those over black
+//! and over white.
 //!
 //! Oklab is Björn Ottosson's (<https://bottosson.github.io/posts/oklab/>). Plain `f32` in a fixed order, so that every
 //! machine makes the same palette.
@@ -7,12 +8,9 @@ use std::sync::LazyLock;
 
 use crate::picture::transfer::decode;
 
-/// Lightness, green-red and blue-yellow, each times alpha, and that lightness less alpha, which is how far white behind it is
-/// darkened. Both lightnesses count half: squared distances are means of those over black and over white.
+/// Lightness over middle gray but for that gray's, green-red and blue-yellow, all times alpha, and half of alpha. Over black
+/// lightness differs by the first and the last axis together, over white by the first less the last.
 pub(super) type Point = [f32; 4];
-
-/// Share of each ground's lightness, as squares add up.
-const HALF: f32 = std::f32::consts::FRAC_1_SQRT_2;
 
 /// Linear light of each 8-bit sRGB value.
 static LINEAR: LazyLock<[f32; 256]> =
@@ -40,22 +38,21 @@ pub(super) fn point(colour: [u8; 4]) -> Point {
     let alpha = f32::from(colour[3]) / 255.0;
     let light = (0.210_454_26 * l + 0.793_617_8 * m - 0.004_072_047 * s) * alpha;
     [
-        light * HALF,
+        light - alpha / 2.0,
         (1.977_998_5 * l - 2.428_592_2 * m + 0.450_593_7 * s) * alpha,
         (0.025_904_037 * l + 0.782_771_77 * m - 0.808_675_77 * s) * alpha,
-        (light - alpha) * HALF,
+        alpha / 2.0,
     ]
 }
 
 /// Back to straight 8-bit sRGB; colours outside it are clipped.
 pub(super) fn colour(point: Point) -> [u8; 4] {
-    let [over_black, over_white] = [point[0] / HALF, point[3] / HALF];
-    let alpha = (over_black - over_white).clamp(0.0, 1.0);
+    let alpha = (point[3] * 2.0).clamp(0.0, 1.0);
     let alpha_8 = (alpha * 255.0 + 0.5) as u8;
     if alpha_8 == 0 {
         return [0; 4];
     }
-    let [light, a, b] = [over_black / alpha, point[1] / alpha, point[2] / alpha];
+    let [light, a, b] = [(point[0] + point[3]) / alpha, point[1] / alpha, point[2] / alpha];
     let cube = |x: f32| x * x * x;
     let l = cube(light + 0.396_337_78 * a + 0.215_803_76 * b);
     let m = cube(light - 0.105_561_346 * a - 0.063_854_17 * b);
@@ -144,8 +141,17 @@ mod tests {
 
     #[test]
     fn white_has_lightness_one_and_no_colour() {
-        let [light, a, b, over_white] = point([255; 4]);
-        assert!((light / HALF - 1.0).abs() < 1e-3 && a.abs() < 1e-3 && b.abs() < 1e-3 && over_white.abs() < 1e-3);
+        let [light, a, b, half] = point([255; 4]);
+        assert!((light + half - 1.0).abs() < 1e-3 && a.abs() < 1e-3 && b.abs() < 1e-3);
+    }
+
+    #[test]
+    fn squared_distances_are_means_of_those_over_black_and_over_white() {
+        // Half of white is .5 lighter than nothing over black, and as light over white.
+        let half = distance(point([255, 255, 255, 128]), point([0; 4]));
+        assert!((half - 0.502 * 0.502 / 2.0).abs() < 1e-3, "{half}");
+        let ends = distance(point([255; 4]), point([0, 0, 0, 255]));
+        assert!((ends - 1.0).abs() < 1e-3, "{ends}");
     }
 
     #[test]

@@ -55,7 +55,9 @@ pub(super) fn search(
 
 /// The picture with errors of up to half of `step` a sample, a third of it where it is smooth and never more than 5. Every
 /// sample is what its Paeth prediction from the changed neighbours says, plus a multiple of the step: of all filters Paeth errs
-/// least on photographs, and one filter for all rows keeps the leftovers few. Alpha stays exact.
+/// least on photographs, and one filter for all rows keeps the leftovers few. Of translucent colours as little is seen as alpha
+/// says, so that they may err by as much more, in powers of two, as more kinds of steps leave more kinds of leftovers. Alpha stays
+/// exact.
 pub(in super::super) fn near(picture: &Picture, step: f64, run: Run<'_>) -> Result<Picture> {
     let coarse = (step as i32).max(1);
     let fine = (coarse / 3).clamp(1, MOST_SMOOTH);
@@ -70,7 +72,8 @@ pub(in super::super) fn near(picture: &Picture, step: f64, run: Run<'_>) -> Resu
         }
         for x in 0..stride {
             let (channel, at) = (x % count, y * stride + x);
-            if channel >= colours {
+            let alpha = if colours == count { u8::MAX } else { row[x - channel + colours] };
+            if channel == colours {
                 continue;
             }
             let sample = |inside: bool, offset: usize| if inside { i32::from(out[at - offset]) } else { 0 };
@@ -79,9 +82,11 @@ pub(in super::super) fn near(picture: &Picture, step: f64, run: Run<'_>) -> Resu
             let corner = sample(x >= count && y > 0, stride + count);
             let predicted = paeth(left, above, corner);
             let wanted = i32::from(row[x]);
-            let seen = colours == count || row[x - channel + colours] > 0;
             let step = if busy(source, at, x, y, count, stride) { coarse } else { fine };
-            out[at] = if seen { quantised(wanted, predicted, step) } else { predicted as u8 };
+            out[at] = match alpha {
+                0 => predicted as u8,
+                alpha => quantised(wanted, predicted, step << (255 / u32::from(alpha)).ilog2()),
+            };
         }
     }
     Picture::new(picture.width(), picture.height(), picture.channels(), Samples::Eight(out))
@@ -113,5 +118,30 @@ fn paeth(left: i32, above: i32, corner: i32) -> i32 {
         above
     } else {
         corner
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{control::Unattended, limits::Limits, picture::Channels};
+
+    #[test]
+    fn colours_err_by_more_the_less_is_seen_of_them_and_alpha_not_at_all() {
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        let noise = |alpha: u8| {
+            (0..4096u32)
+                .flat_map(move |at| [40, 80, 120].map(|c| c + (at * at * 7 % 61) as u8).into_iter().chain([alpha]))
+        };
+        let error = |alpha: u8| {
+            let samples: Vec<u8> = noise(alpha).collect();
+            let picture = Picture::new(64, 64, Channels::Rgba, Samples::Eight(samples.clone())).unwrap();
+            let near = near(&picture, 8.0, run).unwrap();
+            let errors =
+                near.eight().unwrap().iter().zip(&samples).enumerate().map(|(at, (a, b))| (at % 4, a.abs_diff(*b)));
+            assert!(errors.clone().all(|(channel, error)| channel < 3 || error == 0));
+            errors.map(|(_, error)| error).max().unwrap()
+        };
+        assert_eq!([255, 128, 100, 32].map(error), [4, 4, 8, 16]);
     }
 }
