@@ -1,5 +1,5 @@
 //! The space in which colours are compared: Oklab, premultiplied by alpha, so that squared distances are means of those over black
-//! and over white.
+//! and over white, with a little more for alpha.
 //!
 //! Oklab is Björn Ottosson's (<https://bottosson.github.io/posts/oklab/>). Plain `f32` in a fixed order, so that every
 //! machine makes the same palette.
@@ -8,9 +8,14 @@ use std::sync::LazyLock;
 
 use crate::picture::transfer::decode;
 
-/// Lightness over middle gray but for that gray's, green-red and blue-yellow, all times alpha, and half of alpha. Over black
-/// lightness differs by the first and the last axis together, over white by the first less the last.
+/// Lightness over middle gray but for that gray's, green-red and blue-yellow, all times alpha, and weighted alpha.
 pub(super) type Point = [f32; 4];
+
+/// Lightness of middle gray.
+const MIDDLE: f32 = 0.5;
+/// Length of the alpha axis. By [`MIDDLE`] of it, lightness would differ over black by the sum of the first and the last axis, and
+/// over white by their difference; shadows of windows, which are black, take fewer bytes with more.
+const ALPHA_AXIS: f32 = 0.565;
 
 /// Linear light of each 8-bit sRGB value.
 static LINEAR: LazyLock<[f32; 256]> =
@@ -38,21 +43,21 @@ pub(super) fn point(colour: [u8; 4]) -> Point {
     let alpha = f32::from(colour[3]) / 255.0;
     let light = (0.210_454_26 * l + 0.793_617_8 * m - 0.004_072_047 * s) * alpha;
     [
-        light - alpha / 2.0,
+        light - alpha * MIDDLE,
         (1.977_998_5 * l - 2.428_592_2 * m + 0.450_593_7 * s) * alpha,
         (0.025_904_037 * l + 0.782_771_77 * m - 0.808_675_77 * s) * alpha,
-        alpha / 2.0,
+        alpha * ALPHA_AXIS,
     ]
 }
 
 /// Back to straight 8-bit sRGB; colours outside it are clipped.
 pub(super) fn colour(point: Point) -> [u8; 4] {
-    let alpha = (point[3] * 2.0).clamp(0.0, 1.0);
+    let alpha = (point[3] / ALPHA_AXIS).clamp(0.0, 1.0);
     let alpha_8 = (alpha * 255.0 + 0.5) as u8;
     if alpha_8 == 0 {
         return [0; 4];
     }
-    let [light, a, b] = [(point[0] + point[3]) / alpha, point[1] / alpha, point[2] / alpha];
+    let [light, a, b] = [point[0] / alpha + MIDDLE, point[1] / alpha, point[2] / alpha];
     let cube = |x: f32| x * x * x;
     let l = cube(light + 0.396_337_78 * a + 0.215_803_76 * b);
     let m = cube(light - 0.105_561_346 * a - 0.063_854_17 * b);
@@ -141,17 +146,18 @@ mod tests {
 
     #[test]
     fn white_has_lightness_one_and_no_colour() {
-        let [light, a, b, half] = point([255; 4]);
-        assert!((light + half - 1.0).abs() < 1e-3 && a.abs() < 1e-3 && b.abs() < 1e-3);
+        let [light, a, b, _] = point([255; 4]);
+        assert!((light + MIDDLE - 1.0).abs() < 1e-3 && a.abs() < 1e-3 && b.abs() < 1e-3);
     }
 
     #[test]
-    fn squared_distances_are_means_of_those_over_black_and_over_white() {
-        // Half of white is .5 lighter than nothing over black, and as light over white.
-        let half = distance(point([255, 255, 255, 128]), point([0; 4]));
-        assert!((half - 0.502 * 0.502 / 2.0).abs() < 1e-3, "{half}");
-        let ends = distance(point([255; 4]), point([0, 0, 0, 255]));
-        assert!((ends - 1.0).abs() < 1e-3, "{ends}");
+    fn squared_distances_are_means_of_those_over_black_and_over_white_and_a_little_of_alpha() {
+        let near = |p, q, meant: f32| assert!((distance(point(p), point(q)) - meant).abs() < 1e-3, "{p:?} {q:?}");
+        let (half, more) = (128.0 / 255.0, ALPHA_AXIS * ALPHA_AXIS - MIDDLE * MIDDLE);
+        near([255; 4], [0, 0, 0, 255], 1.0);
+        // Lighter than nothing over black, and as light over white; and the other way round.
+        near([255, 255, 255, 128], [0; 4], half * half * (0.5 + more));
+        near([0, 0, 0, 128], [0; 4], half * half * (0.5 + more));
     }
 
     #[test]
