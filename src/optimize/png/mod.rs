@@ -6,7 +6,7 @@ mod near;
 pub(super) use indexed::ULTRA_COLOURS;
 #[cfg(feature = "webp")]
 pub(super) use indexed::search as few_colours;
-pub(super) use near::near;
+pub(super) use near::{EXACT, STEPS, Steps, aim as aim_near, near};
 
 use super::{
     Goal, Optimised, Preset, Task,

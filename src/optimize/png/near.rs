@@ -14,9 +14,44 @@ use crate::{
     picture::{Picture, Samples},
 };
 
-/// The coarsest step that is tried, and where it is smooth.
-const MOST: f64 = 64.0;
-const MOST_SMOOTH: i32 = 10;
+/// How far samples are apart that can follow on the same neighbours: where it is smooth, and where it is busy, a multiple of
+/// that, so that all leftovers are of one lattice.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in super::super) struct Steps {
+    smooth: i32,
+    pub(in super::super) busy: i32,
+}
+
+/// Those that are tried, the coarsest first; the last are exact. Smooth ones are odd, as an even one errs as much as the next odd
+/// one, and end where bands would be seen.
+pub(in super::super) const STEPS: [Steps; 14] = {
+    const fn steps(smooth: i32, busy: i32) -> Steps {
+        Steps { smooth, busy }
+    }
+    [
+        steps(9, 63),
+        steps(9, 45),
+        steps(9, 36),
+        steps(9, 27),
+        steps(9, 18),
+        steps(9, 9),
+        steps(7, 14),
+        steps(7, 7),
+        steps(5, 10),
+        steps(5, 5),
+        steps(3, 6),
+        steps(3, 3),
+        steps(1, 2),
+        EXACT,
+    ]
+};
+pub(in super::super) const EXACT: Steps = Steps { smooth: 1, busy: 1 };
+
+/// The search for the coarsest of [`STEPS`], whose index is the knob.
+pub(in super::super) const fn aim(target: f64) -> Aim {
+    let high = (STEPS.len() - 1) as f64;
+    Aim { target, slack: 0.5, low: 0.0, high, first: 7.0, slope: 3.0, step: 1.0, trials: 6 }
+}
 
 /// The smallest file whose samples err a little and that reaches `target`; `None` if only exact pixels do, or if it takes more
 /// than `enough` bytes at no effort.
@@ -27,10 +62,9 @@ pub(super) fn search(
     enough: f64,
     run: Run<'_>,
 ) -> Result<Option<Optimised>> {
-    let aim =
-        Aim { target, slack: 0.5, low: 0.0, high: MOST - 1.0, first: MOST - 6.0, slope: 2.0, step: 1.0, trials: 6 };
+    let aim = aim(target);
     let trial = |picture: &Picture, reference: &Reference, knob: f64| {
-        let near = near(picture, MOST - knob.round(), run)?;
+        let near = near(picture, STEPS[knob.round() as usize], run)?;
         Ok(Trial { knob, score: reference.score(&near, run)?, file: near })
     };
     let first = match bands(task.picture) {
@@ -41,7 +75,7 @@ pub(super) fn search(
         None => aim.first,
     };
     let found = solve(Aim { first, ..aim }, |knob| trial(task.picture, reference, knob))?;
-    if MOST - found.knob.round() <= 1.0 || found.score < target {
+    if STEPS[found.knob.round() as usize] == EXACT || found.score < target {
         return Ok(None);
     }
     run.control.stage(Stage::Encode, 0.7);
@@ -53,14 +87,11 @@ pub(super) fn search(
     Ok(Some(Optimised { bytes, score: found.score, warnings: Vec::new() }))
 }
 
-/// The picture with errors of up to half of `step` a sample, a third of it where it is smooth and never more than 5. Every
-/// sample is what its Paeth prediction from the changed neighbours says, plus a multiple of the step: of all filters Paeth errs
-/// least on photographs, and one filter for all rows keeps the leftovers few. Of translucent colours as little is seen as alpha
-/// says, so that they may err by as much more, in powers of two, as more kinds of steps leave more kinds of leftovers. Alpha stays
-/// exact.
-pub(in super::super) fn near(picture: &Picture, step: f64, run: Run<'_>) -> Result<Picture> {
-    let coarse = (step as i32).max(1);
-    let fine = (coarse / 3).clamp(1, MOST_SMOOTH);
+/// The picture with errors of up to half of a step a sample. Every sample is what its Paeth prediction from the changed
+/// neighbours says, plus a multiple of the step: of all filters Paeth errs least on photographs, and one filter for all rows keeps
+/// the leftovers few. Of translucent colours as little is seen as alpha says, so that they may err by as much more, in powers of
+/// two, as more kinds of steps leave more kinds of leftovers. Alpha stays exact.
+pub(in super::super) fn near(picture: &Picture, steps: Steps, run: Run<'_>) -> Result<Picture> {
     let count = picture.channels().count();
     let colours = count - usize::from(picture.channels().has_alpha());
     let stride = picture.layout().row_samples();
@@ -82,7 +113,7 @@ pub(in super::super) fn near(picture: &Picture, step: f64, run: Run<'_>) -> Resu
             let corner = sample(x >= count && y > 0, stride + count);
             let predicted = paeth(left, above, corner);
             let wanted = i32::from(row[x]);
-            let step = if busy(source, at, x, y, count, stride) { coarse } else { fine };
+            let step = if busy(source, at, x, y, count, stride) { steps.busy } else { steps.smooth };
             out[at] = match alpha {
                 0 => predicted as u8,
                 alpha => quantised(wanted, predicted, step << (255 / u32::from(alpha)).ilog2()),
@@ -99,10 +130,11 @@ fn busy(source: &[u8], at: usize, x: usize, y: usize, count: usize, stride: usiz
     differs(x >= count, count) || differs(y > 0, stride)
 }
 
-/// The prediction plus the multiple of `step` that comes nearest to `wanted` without leaving 0..=255.
+/// The prediction plus the multiple of `step` that comes nearest to `wanted` without leaving 0..=255, of two the nearer to it, as
+/// small leftovers take fewer bits.
 fn quantised(wanted: i32, predicted: i32, step: i32) -> u8 {
     let left_over = wanted - predicted;
-    let steps = (left_over.abs() + step / 2) / step * left_over.signum();
+    let steps = (left_over.abs() + (step - 1) / 2) / step * left_over.signum();
     let value = predicted + steps * step;
     let inside = if (0..=255).contains(&value) { value } else { value - left_over.signum() * step };
     inside.clamp(0, 255) as u8
@@ -136,12 +168,12 @@ mod tests {
         let error = |alpha: u8| {
             let samples: Vec<u8> = noise(alpha).collect();
             let picture = Picture::new(64, 64, Channels::Rgba, Samples::Eight(samples.clone())).unwrap();
-            let near = near(&picture, 8.0, run).unwrap();
+            let near = near(&picture, Steps { smooth: 5, busy: 10 }, run).unwrap();
             let errors =
                 near.eight().unwrap().iter().zip(&samples).enumerate().map(|(at, (a, b))| (at % 4, a.abs_diff(*b)));
             assert!(errors.clone().all(|(channel, error)| channel < 3 || error == 0));
             errors.map(|(_, error)| error).max().unwrap()
         };
-        assert_eq!([255, 128, 100, 32].map(error), [4, 4, 8, 16]);
+        assert_eq!([255, 128, 100, 32].map(error), [5, 5, 10, 20]);
     }
 }

@@ -9,38 +9,38 @@ use crate::{
     error::Result,
     optimize::{
         moving::{Viewed, clip::Clip, viewed::Judge},
-        png::near,
+        png::{EXACT, STEPS, Steps, aim_near, near},
         search::{Aim, Trial, solve},
     },
     picture::{Channels, Frames, Picture, Samples},
 };
 
-/// The coarsest step that is tried.
-const MOST: f64 = 32.0;
-/// How often the whole may fall short of what its sample promised.
-const CORRECTIONS: usize = 4;
+/// The coarsest of [`STEPS`] that is tried.
+const COARSEST: usize = 2;
+/// How many steps are tried with the whole, which may fall short of what its sample promised.
+const CORRECTIONS: usize = 5;
 /// Frames that are looked at in a trial.
 const SHOTS: u32 = 6;
 
 /// Draws samples that err by up to half of a step; where all of a pixel's have changed by less since it was last drawn,
 /// what is shown stays.
 struct Near {
-    step: f64,
+    steps: Steps,
     /// True pixels when they were last drawn, and what is shown.
     drawn: Vec<u8>,
     shown: Vec<u8>,
 }
 
 impl Near {
-    const fn new(step: f64) -> Self {
-        Self { step, drawn: Vec::new(), shown: Vec::new() }
+    const fn new(steps: Steps) -> Self {
+        Self { steps, drawn: Vec::new(), shown: Vec::new() }
     }
 }
 
 impl Draw for Near {
     fn next(&mut self, picture: &Picture, run: Run<'_>) -> Result<Picture> {
-        let still = (self.step / 4.0) as u8;
-        let near = near(picture, self.step, run)?.into_channels(Channels::Rgba);
+        let still = (self.steps.busy / 4) as u8;
+        let near = near(picture, self.steps, run)?.into_channels(Channels::Rgba);
         let truth = picture.clone().into_channels(Channels::Rgba);
         let (truth, near) = (truth.eight().unwrap_or(&[]), near.eight().unwrap_or(&[]));
         if self.shown.is_empty() {
@@ -65,7 +65,7 @@ impl Draw for Near {
 
 /// What a search found: how coarse samples are, and how that looks.
 pub(super) struct Found {
-    step: f64,
+    steps: Steps,
     pub(super) scores: Scores,
 }
 
@@ -78,36 +78,33 @@ impl Found {
         run: Run<'_>,
     ) -> Result<Vec<u8>> {
         let mut whole = Clip::whole(frames, task.count);
-        encoded(&mut Drawn { frames: &mut whole, draw: Near::new(self.step) }, task, effort, run)
+        encoded(&mut Drawn { frames: &mut whole, draw: Near::new(self.steps) }, task, effort, run)
     }
 }
 
 /// The coarsest samples that reach `target`; `None` if only exact ones do.
 pub(super) fn search(frames: &mut dyn Frames, task: &Moving<'_>, target: f64, run: Run<'_>) -> Result<Option<Found>> {
-    let aim =
-        Aim { target, slack: 0.5, low: 0.0, high: MOST - 1.0, first: MOST - 6.0, slope: 2.0, step: 1.0, trials: 6 };
+    let aim = Aim { low: COARSEST as f64, ..aim_near(target) };
     let mut clips = sample(frames, task.count);
     let count = clips.count;
     let judge = Some(Judge { target, unspared: 0.0 });
     let viewed = Viewed::new(&mut clips, count, SHOTS, judge, run)?;
     let found = solve(aim, |knob| {
-        let mut drawn = Drawn { frames: &mut clips, draw: Near::new(MOST - knob.round()) };
+        let mut drawn = Drawn { frames: &mut clips, draw: Near::new(STEPS[knob.round() as usize]) };
         Frames::restart(&mut drawn)?;
         let scores = viewed.score(&mut drawn, run)?;
         Ok(Trial { knob, score: scores.overall(), file: () })
     })?;
     let mut whole = Clip::whole(frames, task.count);
-    let mut step = MOST - found.knob.round();
-    for _ in 0..=CORRECTIONS {
-        if step <= 1.0 {
+    for &steps in STEPS[found.knob.round() as usize..].iter().take(CORRECTIONS) {
+        if steps == EXACT {
             break;
         }
-        let mut drawn = Drawn { frames: &mut whole, draw: Near::new(step) };
+        let mut drawn = Drawn { frames: &mut whole, draw: Near::new(steps) };
         let scores = drawn.scores(judge, run)?;
         if scores.overall() >= target {
-            return Ok(Some(Found { step, scores }));
+            return Ok(Some(Found { steps, scores }));
         }
-        step = (step - (step / 6.0).max(1.0)).round();
     }
     Ok(None)
 }
