@@ -24,7 +24,7 @@ pub(in super::super) struct Steps {
 
 /// Those that are tried, the coarsest first; the last are exact. Smooth ones are odd, as an even one errs as much as the next odd
 /// one, and end where bands would be seen.
-pub(in super::super) const STEPS: [Steps; 14] = {
+pub(in super::super) const STEPS: [Steps; 15] = {
     const fn steps(smooth: i32, busy: i32) -> Steps {
         Steps { smooth, busy }
     }
@@ -41,6 +41,7 @@ pub(in super::super) const STEPS: [Steps; 14] = {
         steps(5, 5),
         steps(3, 6),
         steps(3, 3),
+        steps(1, 4),
         steps(1, 2),
         EXACT,
     ]
@@ -64,7 +65,8 @@ pub(super) fn search(
 ) -> Result<Option<Optimised>> {
     let aim = aim(target);
     let trial = |picture: &Picture, reference: &Reference, knob: f64| {
-        let near = near(picture, STEPS[knob.round() as usize], run)?;
+        let knob = knob.round();
+        let near = near(picture, STEPS[knob as usize], run)?;
         Ok(Trial { knob, score: reference.score(&near, run)?, file: near })
     };
     let first = match bands(task.picture) {
@@ -75,7 +77,7 @@ pub(super) fn search(
         None => aim.first,
     };
     let found = solve(Aim { first, ..aim }, |knob| trial(task.picture, reference, knob))?;
-    if STEPS[found.knob.round() as usize] == EXACT || found.score < target {
+    if STEPS[found.knob as usize] == EXACT || found.score < target {
         return Ok(None);
     }
     run.control.stage(Stage::Encode, 0.7);

@@ -90,13 +90,14 @@ pub(super) fn search(frames: &mut dyn Frames, task: &Moving<'_>, target: f64, ru
     let judge = Some(Judge { target, unspared: 0.0 });
     let viewed = Viewed::new(&mut clips, count, SHOTS, judge, run)?;
     let found = solve(aim, |knob| {
-        let mut drawn = Drawn { frames: &mut clips, draw: Near::new(STEPS[knob.round() as usize]) };
+        let knob = knob.round();
+        let mut drawn = Drawn { frames: &mut clips, draw: Near::new(STEPS[knob as usize]) };
         Frames::restart(&mut drawn)?;
         let scores = viewed.score(&mut drawn, run)?;
         Ok(Trial { knob, score: scores.overall(), file: () })
     })?;
     let mut whole = Clip::whole(frames, task.count);
-    for &steps in STEPS[found.knob.round() as usize..].iter().take(CORRECTIONS) {
+    for &steps in STEPS[found.knob as usize..].iter().take(CORRECTIONS) {
         if steps == EXACT {
             break;
         }
