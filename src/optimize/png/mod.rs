@@ -1,12 +1,13 @@
 //! PNG: palette or truecolour, whichever is smaller at the wanted score.
 
 mod indexed;
+mod leftovers;
 mod near;
 
 pub(super) use indexed::ULTRA_COLOURS;
 #[cfg(feature = "webp")]
 pub(super) use indexed::search as few_colours;
-pub(super) use near::{EXACT, STEPS, Steps, aim as aim_near, near};
+pub(super) use near::{Steps, Tried, cheapest_steps, near};
 
 use super::{
     Goal, Optimised, Preset, Task,

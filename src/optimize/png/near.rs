@@ -1,7 +1,8 @@
 //! Truecolour with small errors where they save most: a closed-loop quantisation of what PNG's filter leaves over, as
-//! near-lossless JPEG-LS does it (ITU-T T.87, 3.3).
+//! near-lossless JPEG-LS does it (ITU-T T.87, 3.3), by rate and distortion, as video is (G. Sullivan and T. Wiegand,
+//! *Rate-distortion optimization for video compression*, 1998).
 
-use super::{Optimised, Task, options};
+use super::{Optimised, Task, leftovers::Leftovers, options};
 use crate::{
     codec::EncodeOptions,
     control::{Run, Stage},
@@ -9,50 +10,87 @@ use crate::{
     optimize::{
         metric::{Reference, bands},
         probe,
-        search::{Aim, Trial, solve},
     },
     picture::{Picture, Samples},
 };
 
 /// How far samples are apart that can follow on the same neighbours: where it is smooth, and where it is busy, a multiple of
-/// that, so that all leftovers are of one lattice.
+/// that, so that all leftovers are of one lattice. Kept as places in [`SMOOTH`], [`TIMES`] and [`BITS`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in super::super) struct Steps {
-    smooth: i32,
-    pub(in super::super) busy: i32,
+    smooth: usize,
+    times: usize,
+    bits: usize,
 }
 
-/// Those that are tried, the coarsest first; the last are exact. Smooth ones are odd, as an even one errs as much as the next odd
-/// one, and end where bands would be seen.
-pub(in super::super) const STEPS: [Steps; 15] = {
-    const fn steps(smooth: i32, busy: i32) -> Steps {
-        Steps { smooth, busy }
+/// Steps where it is smooth: odd, as an even one errs as much as the next odd one, and none by which bands would be seen.
+const SMOOTH: [i32; 5] = [9, 7, 5, 3, 1];
+/// How many times as far they are apart where it is busy; beyond these, edges get rough.
+const TIMES: [i32; 4] = [1, 2, 3, 4];
+/// How many bits weigh as much as the square of a step: about what finer steps would pay for less error, and less, for what
+/// lies between.
+const BITS: [u64; 2] = [10, 25];
+
+impl Steps {
+    const fn smooth(self) -> i32 {
+        SMOOTH[self.smooth]
     }
-    [
-        steps(9, 63),
-        steps(9, 45),
-        steps(9, 36),
-        steps(9, 27),
-        steps(9, 18),
-        steps(9, 9),
-        steps(7, 14),
-        steps(7, 7),
-        steps(5, 10),
-        steps(5, 5),
-        steps(3, 6),
-        steps(3, 3),
-        steps(1, 4),
-        steps(1, 2),
-        EXACT,
-    ]
-};
-pub(in super::super) const EXACT: Steps = Steps { smooth: 1, busy: 1 };
 
-/// The search for the coarsest of [`STEPS`], whose index is the knob.
-pub(in super::super) const fn aim(target: f64) -> Aim {
-    let high = (STEPS.len() - 1) as f64;
-    Aim { target, slack: 0.5, low: 0.0, high, first: 7.0, slope: 3.0, step: 1.0, trials: 6 }
+    /// What is exact where it is smooth errs by a little at least where it is busy.
+    pub(in super::super) const fn busy(self) -> i32 {
+        let smooth = self.smooth();
+        if smooth == 1 { 1 + TIMES[self.times] } else { smooth * TIMES[self.times] }
+    }
+
+    /// Those that err by less everywhere.
+    pub(in super::super) const fn finer(self) -> Option<Self> {
+        match self {
+            Self { times: 1.., .. } => Some(Self { times: self.times - 1, ..self }),
+            Self { smooth, times: 0, .. } if smooth + 1 < SMOOTH.len() => Some(Self { smooth: smooth + 1, ..self }),
+            _ => None,
+        }
+    }
+
+    const fn coarser(self) -> Option<Self> {
+        if self.times + 1 < TIMES.len() { Some(Self { times: self.times + 1, ..self }) } else { None }
+    }
 }
+
+/// What steps gave: a score, about how many bits, and what they made.
+pub(in super::super) struct Tried<T> {
+    pub(in super::super) score: f64,
+    pub(in super::super) bits: u64,
+    pub(in super::super) made: T,
+}
+
+/// The cheapest steps that reach `target`, if any but exact ones do: which of smooth and busy areas may err by how much more
+/// differs from picture to picture. Along the line between those that reach it and those that do not; `trial` is told how
+/// many bits are too many, and need not score what takes them.
+pub(in super::super) fn cheapest_steps<T>(
+    target: f64,
+    mut trial: impl FnMut(Steps, u64) -> Result<Option<Tried<T>>>,
+) -> Result<Option<(Steps, Tried<T>)>> {
+    let mut best: Option<(Steps, Tried<T>)> = None;
+    for bits in 0..BITS.len() {
+        let mut at = Some(Steps { smooth: 0, times: 0, bits });
+        while let Some(steps) = at {
+            let enough = best.as_ref().map_or(u64::MAX, |best| best.1.bits);
+            let tried = trial(steps, enough)?;
+            if tried.as_ref().is_some_and(|tried| tried.score < target) {
+                at = (steps.smooth + 1 < SMOOTH.len()).then_some(Steps { smooth: steps.smooth + 1, ..steps });
+                continue;
+            }
+            at = steps.coarser();
+            if let Some(tried) = tried.filter(|tried| tried.bits < enough) {
+                best = Some((steps, tried));
+            }
+        }
+    }
+    Ok(best)
+}
+
+/// How far above the target the whole picture must be for coarser steps than its bands need to be tried.
+const SPARE: f64 = 0.5;
 
 /// The smallest file whose samples err a little and that reaches `target`; `None` if only exact pixels do, or if it takes more
 /// than `enough` bytes at no effort.
@@ -63,42 +101,70 @@ pub(super) fn search(
     enough: f64,
     run: Run<'_>,
 ) -> Result<Option<Optimised>> {
-    let aim = aim(target);
-    let trial = |picture: &Picture, reference: &Reference, knob: f64| {
-        let knob = knob.round();
-        let near = near(picture, STEPS[knob as usize], run)?;
-        Ok(Trial { knob, score: reference.score(&near, run)?, file: near })
+    let cheapest = |picture: &Picture, reference: &Reference| {
+        cheapest_steps(target, |steps, enough| {
+            let (made, bits) = near(picture, steps, run)?;
+            (bits < enough).then(|| Ok(Tried { score: reference.score(&made, run)?, bits, made })).transpose()
+        })
     };
-    let first = match bands(task.picture) {
-        Some(bands) => {
-            let reference = Reference::of_bands(&bands, run)?;
-            solve(aim, |knob| trial(&bands, &reference, knob))?.knob
-        }
-        None => aim.first,
+    let found = match bands(task.picture) {
+        Some(bands) => match cheapest(&bands, &Reference::of_bands(&bands, run)?)? {
+            Some((steps, _)) => whole(task.picture, reference, steps, target, run)?,
+            None => None,
+        },
+        None => cheapest(task.picture, reference)?.map(|(_, tried)| (tried.made, tried.score)),
     };
-    let found = solve(Aim { first, ..aim }, |knob| trial(task.picture, reference, knob))?;
-    if STEPS[found.knob as usize] == EXACT || found.score < target {
-        return Ok(None);
-    }
+    let Some((near, score)) = found else { return Ok(None) };
     run.control.stage(Stage::Encode, 0.7);
-    let encoded = |effort| probe::encode(task, &found.file, &EncodeOptions::Png(options(task, effort)), run);
+    let encoded = |effort| probe::encode(task, &near, &EncodeOptions::Png(options(task, effort)), run);
     if enough.is_finite() && encoded(0)?.len() as f64 > enough {
         return Ok(None);
     }
     let bytes = encoded(super::EFFORT)?;
-    Ok(Some(Optimised { bytes, score: found.score, warnings: Vec::new() }))
+    Ok(Some(Optimised { bytes, score, warnings: Vec::new() }))
 }
 
-/// The picture with errors of up to half of a step a sample. Every sample is what its Paeth prediction from the changed
-/// neighbours says, plus a multiple of the step: of all filters Paeth errs least on photographs, and one filter for all rows keeps
-/// the leftovers few. Of translucent colours as little is seen as alpha says, so that they may err by as much more, in powers of
-/// two, as more kinds of steps leave more kinds of leftovers. Alpha stays exact.
-pub(in super::super) fn near(picture: &Picture, steps: Steps, run: Run<'_>) -> Result<Picture> {
+/// The picture by `steps` or those next to them, as it takes to reach `target`, and its score.
+fn whole(
+    picture: &Picture,
+    reference: &Reference,
+    steps: Steps,
+    target: f64,
+    run: Run<'_>,
+) -> Result<Option<(Picture, f64)>> {
+    let scored = |steps| -> Result<(Picture, f64)> {
+        let near = near(picture, steps, run)?.0;
+        let score = reference.score(&near, run)?;
+        Ok((near, score))
+    };
+    let mut best = scored(steps)?;
+    let mut at = Some(steps);
+    if best.1 >= target + SPARE
+        && let Some(coarser) = steps.coarser()
+    {
+        let tried = scored(coarser)?;
+        best = if tried.1 >= target { tried } else { best };
+    }
+    while best.1 < target {
+        at = at.and_then(Steps::finer);
+        let Some(finer) = at else { return Ok(None) };
+        best = scored(finer)?;
+    }
+    Ok(Some(best))
+}
+
+/// The picture with errors of up to half of a step a sample, and three quarters where it is busy: where it is smooth, what saves
+/// bits would be seen as streaks. Every sample is what its Paeth prediction from the changed neighbours says, plus a multiple of
+/// the step: of all filters Paeth errs least on photographs, and one filter for all rows keeps the leftovers few. Of translucent
+/// colours as little is seen as alpha says, so that they may err by as much more, in powers of two, as more kinds of steps leave
+/// more kinds of leftovers. Alpha stays exact. Also about how many bits that takes.
+pub(in super::super) fn near(picture: &Picture, steps: Steps, run: Run<'_>) -> Result<(Picture, u64)> {
     let count = picture.channels().count();
     let colours = count - usize::from(picture.channels().has_alpha());
     let stride = picture.layout().row_samples();
     let source = picture.eight().unwrap_or(&[]);
     let mut out = source.to_vec();
+    let (mut leftovers, mut bits) = (Leftovers::new(), 0);
     for (y, row) in source.chunks_exact(stride).enumerate() {
         if y % 32 == 0 {
             run.check()?;
@@ -115,31 +181,47 @@ pub(in super::super) fn near(picture: &Picture, steps: Steps, run: Run<'_>) -> R
             let corner = sample(x >= count && y > 0, stride + count);
             let predicted = paeth(left, above, corner);
             let wanted = i32::from(row[x]);
-            let step = if busy(source, at, x, y, count, stride) { steps.busy } else { steps.smooth };
-            out[at] = match alpha {
-                0 => predicted as u8,
-                alpha => quantised(wanted, predicted, step << (255 / u32::from(alpha)).ilog2()),
+            let busy = busy(source, at, x, y, count, stride);
+            let step = if busy { steps.busy() } else { steps.smooth() };
+            let leftover = match (alpha, step << (255 / u32::from(alpha.max(1))).ilog2()) {
+                (0, _) => 0,
+                (_, step) if busy => cheapest(wanted - predicted, predicted, step, BITS[steps.bits], &leftovers),
+                (_, step) => nearest(wanted - predicted, predicted, step),
             };
+            bits += leftovers.price(leftover);
+            leftovers.push(leftover);
+            out[at] = (predicted + leftover) as u8;
         }
     }
-    Picture::new(picture.width(), picture.height(), picture.channels(), Samples::Eight(out))
+    let near = Picture::new(picture.width(), picture.height(), picture.channels(), Samples::Eight(out))?;
+    Ok((near, bits / 256))
 }
 
 /// Whether a sample differs from those around it by more than a gradient does.
 fn busy(source: &[u8], at: usize, x: usize, y: usize, count: usize, stride: usize) -> bool {
-    const GRADIENT: u8 = 6;
+    const GRADIENT: u8 = 4;
     let differs = |inside: bool, offset: usize| inside && source[at - offset].abs_diff(source[at]) > GRADIENT;
     differs(x >= count, count) || differs(y > 0, stride)
 }
 
-/// The prediction plus the multiple of `step` that comes nearest to `wanted` without leaving 0..=255, of two the nearer to it, as
-/// small leftovers take fewer bits.
-fn quantised(wanted: i32, predicted: i32, step: i32) -> u8 {
-    let left_over = wanted - predicted;
-    let steps = (left_over.abs() + (step - 1) / 2) / step * left_over.signum();
-    let value = predicted + steps * step;
-    let inside = if (0..=255).contains(&value) { value } else { value - left_over.signum() * step };
-    inside.clamp(0, 255) as u8
+/// The multiple of `step` that comes nearest to the `exact` leftover without taking what is `predicted` out of 0..=255, of two
+/// the smaller.
+const fn nearest(exact: i32, predicted: i32, step: i32) -> i32 {
+    let nearest = (exact.abs() + (step - 1) / 2) / step * step * exact.signum();
+    if predicted + nearest < 0 || predicted + nearest > 255 { nearest - step * exact.signum() } else { nearest }
+}
+
+/// That, one step less or none: what is worth its bits.
+fn cheapest(exact: i32, predicted: i32, step: i32, bits: u64, leftovers: &Leftovers) -> i32 {
+    let nearest = nearest(exact, predicted, step);
+    if nearest == 0 {
+        return 0;
+    }
+    let error = |leftover: i32| u64::from((exact - leftover).unsigned_abs());
+    let wide = u64::from(step.unsigned_abs());
+    let cost = |leftover: i32| bits * 256 * error(leftover).pow(2) + wide.pow(2) * leftovers.price(leftover);
+    let less = [nearest - step * nearest.signum(), 0].into_iter().filter(|leftover| error(*leftover) * 4 <= 3 * wide);
+    less.fold(nearest, |best, leftover| if cost(leftover) < cost(best) { leftover } else { best })
 }
 
 /// PNG's fifth filter (ISO/IEC 15948, 9.4).
@@ -170,12 +252,41 @@ mod tests {
         let error = |alpha: u8| {
             let samples: Vec<u8> = noise(alpha).collect();
             let picture = Picture::new(64, 64, Channels::Rgba, Samples::Eight(samples.clone())).unwrap();
-            let near = near(&picture, Steps { smooth: 5, busy: 10 }, run).unwrap();
+            let near = near(&picture, Steps { smooth: 2, times: 1, bits: 0 }, run).unwrap().0;
             let errors =
                 near.eight().unwrap().iter().zip(&samples).enumerate().map(|(at, (a, b))| (at % 4, a.abs_diff(*b)));
             assert!(errors.clone().all(|(channel, error)| channel < 3 || error == 0));
             errors.map(|(_, error)| error).max().unwrap()
         };
-        assert_eq!([255, 128, 100, 32].map(error), [5, 5, 10, 20]);
+        assert_eq!([255, 128, 100, 32].map(error), [7, 7, 15, 30]);
+    }
+    #[test]
+    fn the_cheapest_steps_that_reach_the_target_are_found_without_trying_all() {
+        let mut trials = 0;
+        let mut search = |target: f64| {
+            trials = 0;
+            let found = cheapest_steps(target, |steps, enough| {
+                trials += 1;
+                let (smooth, busy, bits) = (steps.smooth(), steps.busy(), BITS[steps.bits]);
+                let score = 100.0 - f64::from(2 * smooth * smooth + busy) - 20.0 / bits as f64;
+                let price = (10_000 / (smooth + 10) + 10_000 / busy) as u64 + bits;
+                Ok((price < enough).then_some(Tried { score, bits: price, made: () }))
+            });
+            let found = found.unwrap().map(|(steps, _)| (steps.smooth(), steps.busy(), BITS[steps.bits]));
+            (found, trials)
+        };
+        assert_eq!(search(61.9).0, Some((3, 12, 10)));
+        assert_eq!(search(99.0).0, None);
+        assert!(search(61.9).1 < SMOOTH.len() * TIMES.len());
+    }
+
+    #[test]
+    fn finer_steps_end_where_little_errs() {
+        let mut steps = Steps { smooth: 0, times: 3, bits: 0 };
+        while let Some(finer) = steps.finer() {
+            assert!(finer.smooth() <= steps.smooth() && finer.busy() <= steps.busy());
+            steps = finer;
+        }
+        assert_eq!((steps.smooth(), steps.busy()), (1, 2));
     }
 }

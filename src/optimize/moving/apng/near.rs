@@ -9,14 +9,11 @@ use crate::{
     error::Result,
     optimize::{
         moving::{Viewed, clip::Clip, viewed::Judge},
-        png::{EXACT, STEPS, Steps, aim_near, near},
-        search::{Aim, Trial, solve},
+        png::{Steps, Tried, cheapest_steps, near},
     },
     picture::{Channels, Frames, Picture, Samples},
 };
 
-/// The coarsest of [`STEPS`] that is tried.
-const COARSEST: usize = 2;
 /// How many steps are tried with the whole, which may fall short of what its sample promised.
 const CORRECTIONS: usize = 5;
 /// Frames that are looked at in a trial.
@@ -26,6 +23,8 @@ const SHOTS: u32 = 6;
 /// what is shown stays.
 struct Near {
     steps: Steps,
+    /// About how many bits all took.
+    bits: u64,
     /// True pixels when they were last drawn, and what is shown.
     drawn: Vec<u8>,
     shown: Vec<u8>,
@@ -33,14 +32,16 @@ struct Near {
 
 impl Near {
     const fn new(steps: Steps) -> Self {
-        Self { steps, drawn: Vec::new(), shown: Vec::new() }
+        Self { steps, bits: 0, drawn: Vec::new(), shown: Vec::new() }
     }
 }
 
 impl Draw for Near {
     fn next(&mut self, picture: &Picture, run: Run<'_>) -> Result<Picture> {
-        let still = (self.steps.busy / 4) as u8;
-        let near = near(picture, self.steps, run)?.into_channels(Channels::Rgba);
+        let still = (self.steps.busy() / 4) as u8;
+        let (near, bits) = near(picture, self.steps, run)?;
+        self.bits += bits;
+        let near = near.into_channels(Channels::Rgba);
         let truth = picture.clone().into_channels(Channels::Rgba);
         let (truth, near) = (truth.eight().unwrap_or(&[]), near.eight().unwrap_or(&[]));
         if self.shown.is_empty() {
@@ -82,30 +83,28 @@ impl Found {
     }
 }
 
-/// The coarsest samples that reach `target`; `None` if only exact ones do.
+/// The cheapest steps that reach `target`; `None` if only exact samples do.
 pub(super) fn search(frames: &mut dyn Frames, task: &Moving<'_>, target: f64, run: Run<'_>) -> Result<Option<Found>> {
-    let aim = Aim { low: COARSEST as f64, ..aim_near(target) };
     let mut clips = sample(frames, task.count);
     let count = clips.count;
     let judge = Some(Judge { target, unspared: 0.0 });
     let viewed = Viewed::new(&mut clips, count, SHOTS, judge, run)?;
-    let found = solve(aim, |knob| {
-        let knob = knob.round();
-        let mut drawn = Drawn { frames: &mut clips, draw: Near::new(STEPS[knob as usize]) };
+    let found = cheapest_steps(target, |steps, _| {
+        let mut drawn = Drawn { frames: &mut clips, draw: Near::new(steps) };
         Frames::restart(&mut drawn)?;
-        let scores = viewed.score(&mut drawn, run)?;
-        Ok(Trial { knob, score: scores.overall(), file: () })
+        let score = viewed.score(&mut drawn, run)?.overall();
+        Ok(Some(Tried { score, bits: drawn.draw.bits, made: () }))
     })?;
     let mut whole = Clip::whole(frames, task.count);
-    for &steps in STEPS[found.knob as usize..].iter().take(CORRECTIONS) {
-        if steps == EXACT {
-            break;
-        }
+    let mut at = found.map(|(steps, _)| steps);
+    for _ in 0..CORRECTIONS {
+        let Some(steps) = at else { break };
         let mut drawn = Drawn { frames: &mut whole, draw: Near::new(steps) };
         let scores = drawn.scores(judge, run)?;
         if scores.overall() >= target {
             return Ok(Some(Found { steps, scores }));
         }
+        at = steps.finer();
     }
     Ok(None)
 }
