@@ -19,7 +19,7 @@ const CORRECTIONS: usize = 5;
 /// Frames that are looked at in a trial.
 const SHOTS: u32 = 6;
 
-/// Draws samples that err by up to half of a step; where all of a pixel's have changed by less since it was last drawn,
+/// Draws samples that err by less than a step; where all of a pixel's have changed by less since it was last drawn,
 /// what is shown stays.
 struct Near {
     steps: Steps,
