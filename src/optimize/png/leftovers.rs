@@ -1,6 +1,6 @@
 //! What leftovers of PNG's filter cost: as often as they came before, so many bits they take.
 
-/// Counts of leftovers, by how many of the three before were none: as runs of those take next to nothing, one more is cheap.
+/// Counts of leftovers, by which of the three before were none: as runs of those take next to nothing, one more is cheap.
 pub(super) struct Leftovers {
     counts: [[u32; 256]; 8],
     totals: [u32; 8],

@@ -42,7 +42,7 @@ impl Steps {
         if smooth == 1 { 1 + TIMES[self.times] } else { smooth * TIMES[self.times] }
     }
 
-    /// Those that err by less everywhere.
+    /// Those that err by less where it is busy, or else where it is smooth, and nowhere by more.
     pub(in super::super) const fn finer(self) -> Option<Self> {
         match self {
             Self { times: 1.., .. } => Some(Self { times: self.times - 1, ..self }),
@@ -263,6 +263,7 @@ mod tests {
             assert!(most * 2 > step && most * 4 <= step * 3, "{most} at alpha {alpha}");
         }
     }
+
     #[test]
     fn the_cheapest_steps_that_reach_the_target_are_found_without_trying_all() {
         let mut trials = 0;
