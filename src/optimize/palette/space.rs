@@ -83,49 +83,99 @@ pub(super) fn distance(p: Point, q: Point) -> f32 {
     (d[0] * d[0] + d[1] * d[1]) + (d[2] * d[2] + d[3] * d[3])
 }
 
-/// Points by axis, so that the nearest of many is found a vector at a time.
+/// Points sorted along the axis on which they lie farthest apart, so that the nearest of many is found among few, a vector at a
+/// time.
 #[derive(Debug, Clone)]
 pub(super) struct Points {
-    axes: [Vec<f32>; 4],
-    count: usize,
+    axis: usize,
+    chunks: Vec<Chunk>,
+    /// Where the last of each chunk lies on the axis.
+    ends: Vec<f32>,
 }
 
 /// Points looked at together.
 const LANES: usize = 8;
 
+#[derive(Debug, Clone)]
+struct Chunk {
+    axes: [[f32; LANES]; 4],
+    /// Their indices before they were sorted.
+    places: [u32; LANES],
+    /// Where the first and the last lie on the axis.
+    ends: [f32; 2],
+}
+
 impl Points {
     pub(super) fn new(points: &[Point]) -> Self {
-        let padded = points.len().div_ceil(LANES) * LANES;
-        let axis = |axis: usize| {
-            let mut values: Vec<f32> = points.iter().map(|point| point[axis]).collect();
-            values.resize(padded, f32::MAX.sqrt() / 4.0);
-            values
+        let spread = |axis: usize| {
+            let along = points.iter().map(|point| point[axis]);
+            along.clone().fold(f32::MIN, f32::max) - along.fold(f32::MAX, f32::min)
         };
-        Self { axes: [axis(0), axis(1), axis(2), axis(3)], count: points.len() }
+        let axis = (1..4).fold(0, |best, axis| if spread(axis) > spread(best) { axis } else { best });
+        let mut places: Vec<u32> = (0..points.len() as u32).collect();
+        let along = |place: u32| points[place as usize][axis];
+        places.sort_unstable_by(|&one, &other| along(one).total_cmp(&along(other)).then(one.cmp(&other)));
+        let chunks: Vec<_> = places.chunks(LANES).map(|places| Chunk::new(points, places, axis)).collect();
+        let ends = chunks.iter().map(|chunk| chunk.ends[1]).collect();
+        Self { axis, chunks, ends }
     }
 
     /// Index and squared distance of the nearest point, the first of equals. There must be one.
     pub(super) fn nearest(&self, to: Point) -> (usize, f32) {
-        let (mut best, mut best_at) = ([f32::MAX; LANES], [0u32; LANES]);
-        let [xs, ys, zs, ws] = &self.axes;
-        let chunks =
-            xs.chunks_exact(LANES).zip(ys.chunks_exact(LANES)).zip(zs.chunks_exact(LANES).zip(ws.chunks_exact(LANES)));
-        for (chunk, ((x, y), (z, w))) in chunks.enumerate() {
-            for lane in 0..LANES {
-                let d = [x[lane] - to[0], y[lane] - to[1], z[lane] - to[2], w[lane] - to[3]];
-                let distance = (d[0] * d[0] + d[1] * d[1]) + (d[2] * d[2] + d[3] * d[3]);
-                let nearer = distance < best[lane];
-                best[lane] = if nearer { distance } else { best[lane] };
-                best_at[lane] = if nearer { (chunk * LANES + lane) as u32 } else { best_at[lane] };
-            }
+        let along = to[self.axis];
+        // What is farther on the axis alone is farther in all, also as rounded.
+        let beyond = |end: f32, best: (f32, u32)| (end - along) * (end - along) > best.0;
+        let (below, above) = self.chunks.split_at(self.ends.iter().filter(|&&end| end < along).count());
+        let mut best = (f32::MAX, u32::MAX);
+        let (mut below, mut above) = (below.iter().rev(), above.iter());
+        if let Some(here) = above.next() {
+            best = here.nearest(to, best);
         }
-        let (mut at, mut distance) = (best_at[0], best[0]);
-        for lane in 1..LANES {
-            if (best[lane], best_at[lane]) < (distance, at) {
-                (at, distance) = (best_at[lane], best[lane]);
+        for chunk in &mut below {
+            if beyond(chunk.ends[1], best) {
+                break;
             }
+            best = chunk.nearest(to, best);
         }
-        ((at as usize).min(self.count.saturating_sub(1)), distance)
+        for chunk in &mut above {
+            if beyond(chunk.ends[0], best) {
+                break;
+            }
+            best = chunk.nearest(to, best);
+        }
+        (best.1 as usize, best.0)
+    }
+}
+
+impl Chunk {
+    /// Of the points with these places in `points`.
+    fn new(points: &[Point], places: &[u32], axis: usize) -> Self {
+        // Lanes without a point are farther than any.
+        let mut chunk = Self { axes: [[1e18; LANES]; 4], places: [u32::MAX; LANES], ends: [0.0; 2] };
+        for (lane, &place) in places.iter().enumerate() {
+            let point = points[place as usize];
+            chunk.places[lane] = place;
+            (0..4).for_each(|axis| chunk.axes[axis][lane] = point[axis]);
+            chunk.ends = [chunk.axes[axis][0], point[axis]];
+        }
+        chunk
+    }
+
+    /// Squared distance and index of the nearest, if it is nearer than `best`, or as near and before it.
+    #[inline(always)]
+    fn nearest(&self, to: Point, best: (f32, u32)) -> (f32, u32) {
+        let [x, y, z, w] = &self.axes;
+        let mut found = [0.0; LANES];
+        for (lane, found) in found.iter_mut().enumerate() {
+            *found = distance([x[lane], y[lane], z[lane], w[lane]], to);
+        }
+        let least = found.iter().fold(f32::MAX, |least, &found| if found < least { found } else { least });
+        if least > best.0 {
+            return best;
+        }
+        let first = |(found, place): (f32, u32)| if found <= least { place } else { u32::MAX };
+        let place = found.into_iter().zip(self.places).map(first).fold(u32::MAX, u32::min);
+        if (least, place) < best { (least, place) } else { best }
     }
 }
 
@@ -166,13 +216,20 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_of_many_is_the_one_a_plain_search_finds() {
-        let points: Vec<Point> = (0..37u8).map(|i| point([i * 7, 255 - i * 5, i.wrapping_mul(91), 255])).collect();
-        let index = Points::new(&points);
-        for value in 0..=255u8 {
-            let to = point([value, value / 2, 255 - value, 255]);
-            let plain = (0..points.len()).min_by(|&i, &j| distance(points[i], to).total_cmp(&distance(points[j], to)));
-            assert_eq!(Some(index.nearest(to).0), plain);
+    fn the_nearest_of_many_is_the_first_that_a_plain_search_finds() {
+        let colour = |i: u32| [i * 7 % 256, i * 91 % 199, i * i % 256, 255 - i % 3 * 60].map(|value| value as u8);
+        for count in [1, 5, 8, 37, 200] {
+            // Every fifth is one that was there before.
+            let points: Vec<Point> = (0..count).map(|i| point(colour(if i % 5 == 4 { i / 2 } else { i }))).collect();
+            let index = Points::new(&points);
+            for value in 0..=255u8 {
+                let to = [point([value, value / 2, 255 - value, 255]), points[usize::from(value) % points.len()]];
+                for to in to {
+                    let squared = |i: usize| distance(points[i], to);
+                    let plain = (0..points.len()).min_by(|&i, &j| squared(i).total_cmp(&squared(j))).unwrap();
+                    assert_eq!(index.nearest(to), (plain, squared(plain)));
+                }
+            }
         }
     }
 }
