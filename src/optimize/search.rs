@@ -1,6 +1,6 @@
 //! The search for one knob: the lowest setting that reaches a score.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// One setting and what it gave.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,12 +47,21 @@ const STEEPER: f64 = 4.0;
 /// Regula falsi on the score with the bracket kept. As long as one end is missing, the line through the last two trials
 /// stands in for it, and at first the known slope.
 pub(crate) fn solve<T>(aim: Aim, mut trial: impl FnMut(f64) -> Result<Trial<T>>) -> Result<Trial<T>> {
+    let found = solve_while(aim, |knob| trial(knob).map(Some))?;
+    found.ok_or_else(|| Error::internal("searching a setting", "a trial is missing"))
+}
+
+/// The same, but `None` as soon as a trial is: then nothing worth having is to be found.
+pub(crate) fn solve_while<T>(
+    aim: Aim,
+    mut trial: impl FnMut(f64) -> Result<Option<Trial<T>>>,
+) -> Result<Option<Trial<T>>> {
     let middle = aim.target + aim.slack / 2.0;
     let (mut below, mut above): (Option<Trial<T>>, Option<Trial<T>>) = (None, None);
     let mut knob = aim.first.clamp(aim.low, aim.high);
     let mut was_below = None;
     for count in 0..aim.trials + OVERTIME {
-        let tried = trial(knob)?;
+        let Some(tried) = trial(knob)? else { return Ok(None) };
         // Where the curve bends, the line keeps landing on one side; then the bracket is halved instead.
         let is_below = tried.score < aim.target;
         let again = was_below.replace(is_below) == Some(is_below);
@@ -67,7 +76,7 @@ pub(crate) fn solve<T>(aim: Aim, mut trial: impl FnMut(f64) -> Result<Trial<T>>)
         if tried.score < aim.target {
             below = Some(tried);
         } else if tried.score <= aim.target + aim.slack {
-            return Ok(tried);
+            return Ok(Some(tried));
         } else {
             above = Some(tried);
         }
@@ -92,8 +101,8 @@ pub(crate) fn solve<T>(aim: Aim, mut trial: impl FnMut(f64) -> Result<Trial<T>>)
         knob = wanted.clamp(low, high);
     }
     match (above, below) {
-        (Some(above), _) => Ok(above),
-        (None, Some(below)) if below.knob >= aim.high => Ok(below),
+        (Some(above), _) => Ok(Some(above)),
+        (None, Some(below)) if below.knob >= aim.high => Ok(Some(below)),
         _ => trial(aim.high),
     }
 }

@@ -26,6 +26,9 @@ const DIRECT_PIXELS: usize = 1 << 16;
 const BRUTE_WORK: usize = 1 << 25;
 const PAETH: u8 = 4;
 
+/// By what part of the best candidate's bytes others may be larger at [`SECOND_LEVEL`] and yet be the smallest in the end.
+const CLOSE: usize = 32;
+
 /// Pixels of 1 or 2 bits are tried with 8 only up to this count.
 const UNPACKED_PIXELS: usize = 1 << 18;
 
@@ -256,13 +259,16 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// The smallest file of the best candidates.
+    /// The smallest file of those of the best candidates that may be.
     fn last_round(&self, candidates: &[Candidate], level: i32) -> Result<Vec<u8>> {
         let mut deflater = Deflater::new(level);
         let mut smallest: Option<Vec<u8>> = None;
         let mut work = self.plan.work;
         for candidate in candidates {
             self.run.check()?;
+            if smallest.is_some() && candidate.bytes > candidates[0].bytes + candidates[0].bytes / CLOSE {
+                break;
+            }
             let (form, lines) = self.lines(&candidate.shape);
             let after = work.checked_sub(lines.filtered_bytes());
             if smallest.is_some() && after.is_none() {

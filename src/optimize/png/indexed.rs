@@ -10,7 +10,7 @@ use crate::{
     optimize::{
         metric::{Reference, bands},
         palette::{Gradients, Histogram, Missed, Palette, Palettes, Remap, Remapped, faithful, remap},
-        search::{Aim, Trial, solve},
+        search::{Aim, Trial, solve_while},
         shortfall,
     },
     picture::Picture,
@@ -30,6 +30,8 @@ const SIZES: [usize; 20] = [2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 8
 const DITHERS: [f32; 2] = [0.0, 0.6];
 /// What a palette of fewer colours may score above one of more, by chance.
 const BY_CHANCE: f64 = 2.0;
+/// What more tolerance than one that was tried leaves of a file, at the least.
+const MAY_SHRINK: f64 = 0.75;
 /// The greatest tolerance worth trying, as a distance in Oklab.
 const MOST_TOLERANCE: f64 = 0.12;
 
@@ -152,11 +154,10 @@ impl Trials<'_, '_> {
             let mut sizes = [least, least + 2, least + 5].map(|at| self.size(at)).to_vec();
             sizes.dedup();
             for size in sizes {
-                let found = self.most_tolerance(size, dither, MOST_TOLERANCE / 12.0, 4)?;
-                if found.score.judged >= self.target
-                    && best.as_ref().is_none_or(|best| found.file.len() < best.file.len())
-                {
-                    best = Some(found);
+                let enough = best.as_ref().map_or(usize::MAX, |best| best.file.len());
+                let found = self.most_tolerance(size, dither, MOST_TOLERANCE / 12.0, 4, enough)?;
+                if let Some(found) = found.filter(|found| found.score.judged >= self.target) {
+                    best = if found.file.len() < enough { Some(found) } else { best };
                 }
             }
         }
@@ -195,9 +196,16 @@ impl Trials<'_, '_> {
         Ok((low < SIZES.len()).then_some(low))
     }
 
-    /// The greatest tolerance at which the target is still reached, or none. The knob that is solved for is
-    /// `MOST_TOLERANCE` less the tolerance, which rises with the score.
-    fn most_tolerance(&mut self, size: usize, dither: f32, first: f64, trials: u32) -> Result<Choice> {
+    /// The greatest tolerance at which the target is still reached, or none; `None` once it is clear that the file would be no
+    /// smaller than `enough`. The knob that is solved for is `MOST_TOLERANCE` less the tolerance, which rises with the score.
+    fn most_tolerance(
+        &mut self,
+        size: usize,
+        dither: f32,
+        first: f64,
+        trials: u32,
+        enough: usize,
+    ) -> Result<Option<Choice>> {
         let aim = Aim {
             target: self.target,
             slack: 0.7,
@@ -210,14 +218,18 @@ impl Trials<'_, '_> {
         };
         let palette = self.palettes.of(size, self.run)?;
         let how = |knob: f64| Remap { dither, tolerance: (MOST_TOLERANCE - knob) as f32 };
-        let found = solve(aim, |knob| {
+        let found = solve_while(aim, |knob| {
             let drawn = remap(self.picture, &palette, how(knob), self.run)?;
-            let score = self.score(&drawn)?;
             let file = file(self.task, self.picture, &palette, &drawn, 0, self.run)?;
-            Ok(Trial { knob, score: score.judged, file: (score, file) })
+            if file.len() as f64 * MAY_SHRINK > enough as f64 {
+                return Ok(None);
+            }
+            let score = self.score(&drawn)?;
+            // Less tolerance, which the score asks for, makes it larger.
+            let hopeless = score.judged < self.target && file.len() >= enough;
+            Ok((!hopeless).then(|| Trial { knob, score: score.judged, file: (score, file) }))
         })?;
-        let (score, file) = found.file;
-        Ok(Choice { size, how: how(found.knob), score, file })
+        Ok(found.map(|Trial { knob, file: (score, file), .. }| Choice { size, how: how(knob), score, file }))
     }
 
     fn score(&self, drawn: &Remapped) -> Result<Score> {
@@ -228,16 +240,17 @@ impl Trials<'_, '_> {
 
     /// Draws the whole picture as chosen on a sample of it, with more colours if the sample promised too much.
     fn finished(&mut self, choice: Choice) -> Result<Option<Drawn>> {
-        let dither = choice.how.dither;
-        let mut settled = self.most_tolerance(choice.size, dither, choice.how.tolerance.into(), 3)?;
-        if settled.score.judged < self.target {
+        let (dither, tolerance) = (choice.how.dither, choice.how.tolerance.into());
+        let mut settled = self.most_tolerance(choice.size, dither, tolerance, 3, usize::MAX)?;
+        if settled.as_ref().is_none_or(|settled| settled.score.judged < self.target) {
             let from = SIZES.partition_point(|&size| size <= choice.size);
             let Some(least) = self.least_size(dither, from)? else { return Ok(None) };
-            settled = self.most_tolerance(self.size(least), dither, 0.005, 3)?;
+            settled = self.most_tolerance(self.size(least), dither, 0.005, 3, usize::MAX)?;
         }
-        let palette = self.palettes.of(settled.size, self.run)?;
-        let drawn = remap(self.picture, &palette, settled.how, self.run)?;
-        Ok(Some(Drawn { most: settled.size, palette, drawn, score: settled.score.metric }))
+        let Some(Choice { size, how, score, .. }) = settled else { return Ok(None) };
+        let palette = self.palettes.of(size, self.run)?;
+        let drawn = remap(self.picture, &palette, how, self.run)?;
+        Ok(Some(Drawn { most: size, palette, drawn, score: score.metric }))
     }
 }
 
