@@ -11,7 +11,7 @@ use crate::{
 const SMOOTH: u8 = 2;
 const REACH: usize = 3;
 /// Codes by which a step may be higher than it was and not be seen.
-const UNSEEN: i32 = 2;
+const UNSEEN: u8 = 2;
 /// The share of a picture from which on what is smooth counts in full.
 const MUCH: f64 = 0.05;
 /// The mean square of steps above that may be seen at a score of 80, as its root, and the score that more of them cost.
@@ -31,7 +31,7 @@ impl Contours {
     pub(super) fn of(picture: &Picture, target: f64, run: Run<'_>) -> Result<Self> {
         let width = picture.width() as usize;
         let mut steps = Vec::with_capacity(width * picture.height() as usize);
-        each_row(picture, run, |row| steps.extend(row.iter().map(|&step| step.min(255) as u8)))?;
+        each_row(picture, |_| true, run, |_, row| steps.extend_from_slice(row))?;
         let highest = widest(&steps, width, run)?;
         let mut smooth = 0;
         for (step, highest) in steps.iter_mut().zip(highest) {
@@ -47,10 +47,12 @@ impl Contours {
         if self.smooth == 0 {
             return Ok(0.0);
         }
-        let (mut places, mut sum) = (self.steps.iter(), 0u64);
-        each_row(drawn, run, |row| {
-            for (&step, &meant) in row.iter().zip(places.by_ref()).filter(|(_, meant)| **meant > 0) {
-                let excess = (step - UNSEEN - i32::from(meant - 1)).max(0) as u64;
+        let (width, mut sum) = (drawn.width() as usize, 0);
+        let meant = |y: usize| &self.steps[y * width..(y + 1) * width];
+        let is_smooth = |y: usize| meant(y).iter().any(|&step| step > 0);
+        each_row(drawn, is_smooth, run, |y, row| {
+            for (&step, &meant) in row.iter().zip(meant(y)).filter(|(_, meant)| **meant > 0) {
+                let excess = u64::from(step.saturating_sub(UNSEEN + meant - 1));
                 sum += excess * excess;
             }
         })?;
@@ -60,21 +62,39 @@ impl Contours {
     }
 }
 
-/// Gives `take` the steps of each row: from a pixel to the one on its right or the one below, whichever is higher.
-fn each_row(picture: &Picture, run: Run<'_>, mut take: impl FnMut(&[i32])) -> Result<()> {
-    let (width, height) = (picture.width() as usize, picture.height() as usize);
-    let read = |y: usize| (y * width..(y + 1) * width).map(|at| shown(picture, at)).collect::<Vec<_>>();
-    let apart = |a: &[i32; 4], b: &[i32; 4]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).max().unwrap_or(0);
-    let (mut row, mut steps) = (read(0), vec![0; width]);
-    for y in 0..height {
+/// Gives `take` each row that is `wanted` and its steps: from a pixel to the one on its right or the one below, whichever is
+/// higher.
+fn each_row(
+    picture: &Picture,
+    wanted: impl Fn(usize) -> bool,
+    run: Run<'_>,
+    mut take: impl FnMut(usize, &[u8]),
+) -> Result<()> {
+    let (channels, height) = (picture.channels(), picture.height() as usize);
+    let samples = picture.eight().unwrap_or(&[]).chunks_exact(picture.layout().row_samples());
+    let read = |samples: &[u8], row: &mut Vec<[u8; 4]>| {
+        row.clear();
+        row.extend(samples.chunks_exact(channels.count()).map(|pixel| seen(colour(pixel, channels))));
+    };
+    let apart = |a: &[u8; 4], b: &[u8; 4]| a.iter().zip(b).fold(0, |most, (a, b)| most.max(a.abs_diff(*b)));
+    let (mut row, mut below, mut steps) = (Vec::new(), Vec::new(), Vec::new());
+    // Which row is read as the one below.
+    let mut read_below = None;
+    for (y, this) in samples.clone().enumerate().filter(|(y, _)| wanted(*y)) {
         run.check()?;
-        let below = if y + 1 < height { read(y + 1) } else { row.clone() };
-        for (x, step) in steps.iter_mut().enumerate() {
-            let right = row.get(x + 1).unwrap_or(&row[x]);
-            *step = apart(&row[x], right).max(apart(&row[x], &below[x]));
+        match read_below {
+            Some(last) if last == y => std::mem::swap(&mut row, &mut below),
+            _ => read(this, &mut row),
         }
-        take(&steps);
-        row = below;
+        let next = (y + 1).min(height - 1);
+        samples.clone().nth(next).into_iter().for_each(|samples| read(samples, &mut below));
+        read_below = Some(next);
+        steps.clear();
+        let right = row.iter().skip(1).chain(row.last());
+        steps.extend(
+            row.iter().zip(right).zip(&below).map(|((here, right), below)| apart(here, right).max(apart(here, below))),
+        );
+        take(y, &steps);
     }
     Ok(())
 }
@@ -101,11 +121,12 @@ fn widest(values: &[u8], width: usize, run: Run<'_>) -> Result<Vec<u8>> {
 pub(super) fn shown(picture: &Picture, at: usize) -> [i32; 4] {
     let channels = picture.channels();
     let count = channels.count();
-    let Some(pixel) = picture.eight().and_then(|samples| samples.get(at * count..(at + 1) * count)) else {
-        return [0; 4];
-    };
-    let [r, g, b, alpha] = colour(pixel, channels).map(i32::from);
-    let seen = |code: i32| if alpha == 255 { code } else { (code * alpha + 127) / 255 };
+    let pixel = picture.eight().and_then(|samples| samples.get(at * count..(at + 1) * count));
+    pixel.map_or([0; 4], |pixel| seen(colour(pixel, channels)).map(i32::from))
+}
+
+fn seen([r, g, b, alpha]: [u8; 4]) -> [u8; 4] {
+    let seen = |code: u8| if alpha == 255 { code } else { ((u32::from(code) * u32::from(alpha) + 127) / 255) as u8 };
     [seen(r), seen(g), seen(b), alpha]
 }
 

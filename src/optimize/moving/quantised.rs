@@ -3,7 +3,7 @@
 use crate::{
     control::Run,
     error::Result,
-    optimize::palette::{Changes, Counter, Histogram, Palette, Remap, cluster, remap_but},
+    optimize::palette::{Changes, Counter, Histogram, Palette, cluster, remap_but},
     picture::{Channels, Depth, Frame, Frames, Layout, Picture, Plays, Samples},
 };
 
@@ -12,7 +12,7 @@ const MOST_COLOURS: usize = 255;
 /// Alpha from which a pixel is drawn.
 const OPAQUE: u8 = 128;
 /// Half of the error is diffused: all of it shimmers.
-const HOW: Remap = Remap { dither: 0.5, tolerance: 0.0 };
+const DITHER: f32 = 0.5;
 /// How many times its error where it was chosen a palette may have elsewhere, and the error that does not matter: a
 /// table of its own costs a frame 768 bytes.
 const SERVES: f32 = 1.1;
@@ -126,7 +126,7 @@ impl Frames for Quantised<'_> {
             still.fill(false);
             self.mixed = false;
         }
-        let drawn = remap_but(&still, &wanted, palette, HOW, run)?.picture.into_channels(Channels::Rgba);
+        let drawn = remap_but(&still, &wanted, palette, DITHER, run)?.picture.into_channels(Channels::Rgba);
         let (Samples::Eight(source), Samples::Eight(mut drawn)) = (wanted.into_samples(), drawn.into_samples()) else {
             return Ok(None);
         };

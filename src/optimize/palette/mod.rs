@@ -14,7 +14,7 @@ mod space;
 pub(crate) use cluster::{Missed, cluster, faithful};
 pub(crate) use gradient::Gradients;
 pub(crate) use histogram::{Changes, Counter, Histogram};
-pub(crate) use remap::{Remap, Remapped, Sequence, remap, remap_but};
+pub(crate) use remap::{Original, Remap, Remapped, Sequence, remap_but};
 use space::{Points, point};
 
 use crate::{control::Run, error::Result};

@@ -31,15 +31,42 @@ pub(crate) struct Remapped {
     pub picture: Picture,
 }
 
-/// Draws an 8-bit picture with `palette`.
-pub(crate) fn remap(picture: &Picture, palette: &Palette, how: Remap, run: Run<'_>) -> Result<Remapped> {
-    remap_but(&[], picture, palette, how, run)
+/// An 8-bit picture that is drawn with palettes.
+pub(crate) struct Original<'a> {
+    pub(crate) picture: &'a Picture,
+    /// Which pixels lie in plain areas.
+    plain: Vec<bool>,
 }
 
-/// The same, but for pixels that are `still`: these are any colour, and their error goes nowhere.
+impl<'a> Original<'a> {
+    pub(crate) fn new(picture: &'a Picture, run: Run<'_>) -> Result<Self> {
+        let pixels: Vec<[u8; 4]> = colours(picture).collect();
+        Ok(Self { picture, plain: plain(&pixels, picture.width() as usize, run)? })
+    }
+
+    /// Drawn with `palette`.
+    pub(crate) fn remap(&self, palette: &Palette, how: Remap, run: Run<'_>) -> Result<Remapped> {
+        draw(self.picture, (&self.plain, &[]), palette, how, run)
+    }
+}
+
+/// Draws an 8-bit picture with `palette` without tolerance, but for pixels that are `still`: these are any colour, and their
+/// error goes nowhere.
 pub(crate) fn remap_but(
     still: &[bool],
     picture: &Picture,
+    palette: &Palette,
+    dither: f32,
+    run: Run<'_>,
+) -> Result<Remapped> {
+    // Every pixel has its nearest colour, wherever it lies.
+    draw(picture, (&[], still), palette, Remap { dither, tolerance: 0.0 }, run)
+}
+
+/// Draws a picture of which some pixels lie in plain areas, and some are still.
+fn draw(
+    picture: &Picture,
+    (plain, still): (&[bool], &[bool]),
     palette: &Palette,
     how: Remap,
     run: Run<'_>,
@@ -47,20 +74,18 @@ pub(crate) fn remap_but(
     let width = picture.width() as usize;
     let mut pen = Pen::new(palette, how, width);
     let mut cache = Cache::new();
-    let pixels: Vec<[u8; 4]> = colours(picture).collect();
-    let mut indices = Vec::with_capacity(pixels.len());
-    // Without tolerance every pixel has its nearest colour anyhow.
-    let plain = if how.tolerance > 0.0 { plain(&pixels, width, run)? } else { vec![false; pixels.len()] };
-    let mut row = Vec::with_capacity(width);
-    let mut rows_still = still.chunks(width);
-    for (y, pixels) in pixels.chunks(width).enumerate() {
+    let mut indices = Vec::with_capacity(width * picture.height() as usize);
+    let (mut pixels, mut row, mut kept) = (colours(picture), Vec::with_capacity(width), Vec::new());
+    let (mut plain, mut still) = (plain.chunks(width), still.chunks(width));
+    for y in 0..picture.height() {
         if y % 16 == 0 {
             run.check()?;
         }
         row.clear();
-        row.extend(pixels.iter().map(|&colour| cache.look_up(colour, &pen.index)));
-        let kept: Vec<_> = rows_still.next().unwrap_or(&[]).iter().map(|still| still.then_some(0)).collect();
-        pen.draw(&row, y == 0, &kept, &plain[y * width..][..width]);
+        row.extend(pixels.by_ref().take(width).map(|colour| cache.look_up(colour, &pen.index)));
+        kept.clear();
+        kept.extend(still.next().unwrap_or(&[]).iter().map(|still| still.then_some(0)));
+        pen.draw(&row, y == 0, &kept, plain.next().unwrap_or(&[]));
         indices.extend_from_slice(&pen.above);
     }
     let picture = shown(palette, &indices, picture)?;
@@ -178,7 +203,7 @@ impl Pen {
         Self { index: Points::new(&points), points, how, above: vec![0; width], errors }
     }
 
-    /// Draws a row, of which some lies in plain areas. What `kept` names is taken as it is, and its error goes nowhere.
+    /// Draws a row, of which `plain` says what lies in plain areas, if any does. What `kept` names is taken as it is, and its error goes nowhere.
     fn draw(&mut self, row: &[Seen], first: bool, kept: &[Option<u8>], plain: &[bool]) {
         let (mut left, mut copying_above) = (None, false);
         for (x, seen) in row.iter().enumerate() {
@@ -196,7 +221,8 @@ impl Pen {
             } else {
                 self.index.nearest(wanted)
             };
-            let chosen = self.choose(wanted, nearest, left, above, (copying_above, plain[x]));
+            let plain = plain.get(x).is_some_and(|&plain| plain);
+            let chosen = self.choose(wanted, nearest, left, above, (copying_above, plain));
             copying_above = above == Some(chosen);
             self.above[x] = chosen;
             left = Some(chosen);

@@ -9,7 +9,7 @@ use crate::{
     error::Result,
     optimize::{
         metric::{Reference, bands},
-        palette::{Gradients, Histogram, Missed, Palette, Palettes, Remap, Remapped, faithful, remap},
+        palette::{Gradients, Histogram, Missed, Original, Palette, Palettes, Remap, Remapped, faithful},
         search::{Aim, Trial, solve_while},
         shortfall,
     },
@@ -57,9 +57,10 @@ impl Drawn {
 pub(super) fn fixed(task: &Task<'_>, mut colours: usize, how: Remap, least: f64, run: Run<'_>) -> Result<Optimised> {
     let picture = task.picture;
     let (histogram, reference) = (Histogram::new(picture, run)?, Reference::new(picture, run)?);
+    let original = Original::new(picture, run)?;
     let (palette, drawn, score) = loop {
         let palette = faithful(&histogram, colours, Missed::MOST, run)?;
-        let drawn = remap(picture, &palette, how, run)?;
+        let drawn = original.remap(&palette, how, run)?;
         let score = reference.score(&drawn.picture, run)?;
         if score >= least || colours >= MOST {
             break (palette, drawn, score);
@@ -89,7 +90,7 @@ pub(in super::super) fn search(
         task,
         most,
         palettes,
-        picture,
+        original: Original::new(picture, run)?,
         reference: sampled,
         gradients,
         reached: [0.0; 2],
@@ -101,7 +102,7 @@ pub(in super::super) fn search(
     let Some(best) = trials.best()? else { return Ok(None) };
     run.control.stage(Stage::Encode, 0.7);
     if bands.is_some() {
-        trials.picture = task.picture;
+        trials.original = Original::new(task.picture, run)?;
         trials.reference = reference;
         trials.gradients = Gradients::of(task.picture, target, run)?;
         trials.look()?;
@@ -130,7 +131,7 @@ struct Trials<'a, 'h> {
     /// Colours of the picture.
     most: usize,
     palettes: &'a mut Palettes<'h>,
-    picture: &'a Picture,
+    original: Original<'a>,
     reference: &'a Reference,
     gradients: Gradients<'a>,
     /// What the metric says of all colours that a table has, for each way of dithering.
@@ -170,7 +171,7 @@ impl Trials<'_, '_> {
         let palette = self.palettes.of(SIZES[SIZES.len() - 1], self.run)?;
         let mut least = f64::INFINITY;
         for (at, dither) in DITHERS.into_iter().enumerate() {
-            let drawn = remap(self.picture, &palette, Remap { dither, tolerance: 0.0 }, self.run)?;
+            let drawn = self.original.remap(&palette, Remap { dither, tolerance: 0.0 }, self.run)?;
             let Score { metric, judged } = self.score(&drawn)?;
             self.reached[at] = metric;
             least = least.min(if metric < self.target { f64::INFINITY } else { metric - judged });
@@ -189,7 +190,7 @@ impl Trials<'_, '_> {
         while low < high {
             let middle = usize::midpoint(low, high);
             let palette = self.palettes.of(SIZES[middle], self.run)?;
-            let drawn = remap(self.picture, &palette, Remap { dither, tolerance: 0.0 }, self.run)?;
+            let drawn = self.original.remap(&palette, Remap { dither, tolerance: 0.0 }, self.run)?;
             let reached = self.score(&drawn)?.judged >= self.target;
             (low, high) = if reached { (low, middle) } else { (middle + 1, high) };
         }
@@ -219,8 +220,8 @@ impl Trials<'_, '_> {
         let palette = self.palettes.of(size, self.run)?;
         let how = |knob: f64| Remap { dither, tolerance: (MOST_TOLERANCE - knob) as f32 };
         let found = solve_while(aim, |knob| {
-            let drawn = remap(self.picture, &palette, how(knob), self.run)?;
-            let file = file(self.task, self.picture, &palette, &drawn, 0, self.run)?;
+            let drawn = self.original.remap(&palette, how(knob), self.run)?;
+            let file = file(self.task, self.original.picture, &palette, &drawn, 0, self.run)?;
             if file.len() as f64 * MAY_SHRINK > enough as f64 {
                 return Ok(None);
             }
@@ -249,7 +250,7 @@ impl Trials<'_, '_> {
         }
         let Some(Choice { size, how, score, .. }) = settled else { return Ok(None) };
         let palette = self.palettes.of(size, self.run)?;
-        let drawn = remap(self.picture, &palette, how, self.run)?;
+        let drawn = self.original.remap(&palette, how, self.run)?;
         Ok(Some(Drawn { most: size, palette, drawn, score: score.metric }))
     }
 }
