@@ -6,6 +6,8 @@ use crate::{control::Run, error::Result};
 /// How far back matches lie at most: one less than the format allows, so that the tree of positions fits its ring.
 const FARTHEST: usize = (1 << 15) - 1;
 const RING: usize = 1 << 15;
+/// Two children for each place of the ring.
+const CHILDREN: usize = 2 * RING;
 const HASH_BITS: u32 = 15;
 const NONE: u32 = u32::MAX;
 /// Positions between two questions whether to go on.
@@ -42,14 +44,14 @@ pub(super) struct Finder<'a> {
     threes: Vec<u32>,
     roots: Vec<u32>,
     /// For every position of the window its smaller and its greater child.
-    children: Vec<[u32; 2]>,
+    children: Vec<u32>,
 }
 
 impl<'a> Finder<'a> {
     /// Over `data`, looking at up to `depth` candidates for a position.
     pub(super) fn new(data: &'a [u8], depth: usize) -> Self {
         let heads = vec![NONE; 1 << HASH_BITS];
-        Self { data, depth, threes: heads.clone(), roots: heads, children: vec![[NONE; 2]; RING] }
+        Self { data, depth, threes: heads.clone(), roots: heads, children: vec![NONE; CHILDREN] }
     }
 
     /// Finds the matches of the positions from `start` to `end`, which is where it stopped the last time and beyond. None
@@ -83,8 +85,10 @@ impl<'a> Finder<'a> {
         }
         let root = hash(u32::from_le_bytes([a, b, c, d]));
         let mut candidate = std::mem::replace(&mut self.roots[root], position as u32);
+        // Of a known length, and by remainders, so that no place needs to be checked.
+        let children = &mut self.children[..CHILDREN];
         // Where the greatest of the smaller positions and the least of the greater ones go, and how much those share.
-        let mut open = [(position % RING, 0), (position % RING, 1)];
+        let mut open = [position % RING * 2, position % RING * 2 + 1];
         let mut shared = [0, 0];
         for _ in 0..self.depth {
             let at = candidate as usize;
@@ -97,20 +101,20 @@ impl<'a> Finder<'a> {
                 best = length;
                 out.push(Match { length: length as u16, distance: (position - at) as u16 });
             }
-            let [smaller, greater] = self.children[at % RING];
-            if length == most {
-                self.children[open[0].0][open[0].1] = smaller;
-                self.children[open[1].0][open[1].1] = greater;
+            let place = at % RING * 2;
+            let (smaller, greater) = (children[place], children[place + 1]);
+            let (Some(&there), Some(&here)) = (there.get(length), here.get(length)) else {
+                children[open[0] % CHILDREN] = smaller;
+                children[open[1] % CHILDREN] = greater;
                 return;
-            }
-            let side = usize::from(there[length] > here[length]);
-            self.children[open[side].0][open[side].1] = candidate;
-            open[side] = (at % RING, 1 - side);
+            };
+            let side = usize::from(there > here);
+            children[open[side] % CHILDREN] = candidate;
+            open[side] = place + 1 - side;
             shared[side] = length;
             candidate = if side == 0 { greater } else { smaller };
         }
-        self.children[open[0].0][open[0].1] = NONE;
-        self.children[open[1].0][open[1].1] = NONE;
+        open.iter().for_each(|place| children[place % CHILDREN] = NONE);
     }
 }
 

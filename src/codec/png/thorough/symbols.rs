@@ -21,10 +21,6 @@ pub(super) struct Item {
 }
 
 impl Item {
-    pub(super) const fn literal(byte: u8) -> Self {
-        Self { length: 1, value: byte as u16 }
-    }
-
     /// The symbol, and for a match that of its distance.
     pub(super) const fn symbols(self) -> (usize, Option<usize>) {
         match self.length {
