@@ -228,7 +228,7 @@ impl Trials<'_, '_> {
             let score = self.score(&drawn)?;
             // Less tolerance, which the score asks for, makes it larger.
             let hopeless = score.judged < self.target && file.len() >= enough;
-            Ok((!hopeless).then(|| Trial { knob, score: score.judged, file: (score, file) }))
+            Ok((!hopeless).then_some(Trial { knob, score: score.judged, file: (score, file) }))
         })?;
         Ok(found.map(|Trial { knob, file: (score, file), .. }| Choice { size, how: how(knob), score, file }))
     }
