@@ -284,7 +284,7 @@ fn zip3(out: &mut [u8], row: &[u8], other: &[u8], f: impl Fn(u8, u8) -> u8) {
 }
 
 /// The neighbour nearest to `a + b - c`; ties go to `a`, then `b`.
-fn paeth(a: u8, b: u8, c: u8) -> u8 {
+pub(crate) fn paeth(a: u8, b: u8, c: u8) -> u8 {
     let [a16, b16, c16] = [a, b, c].map(i16::from);
     let (to_a, to_b, to_c) = ((b16 - c16).abs(), (a16 - c16).abs(), (a16 + b16 - 2 * c16).abs());
     let near = if to_b <= to_c { b } else { c };

@@ -30,6 +30,7 @@ use std::sync::Arc;
 
 pub use apng::codec as codec_apng;
 pub use encode::encode_indexed;
+pub(crate) use filters::paeth;
 
 use self::parts::Parts;
 use super::{Codec, Container, Decode, DecodeOptions, Encode, EncodeOptions, Info, Recompress};

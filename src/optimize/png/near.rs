@@ -4,7 +4,7 @@
 
 use super::{Optimised, Task, leftovers::Leftovers, options};
 use crate::{
-    codec::EncodeOptions,
+    codec::{EncodeOptions, png::paeth},
     control::{Run, Stage},
     error::Result,
     optimize::{
@@ -175,18 +175,20 @@ pub(in super::super) fn near(picture: &Picture, steps: Steps, run: Run<'_>) -> R
             if channel == colours {
                 continue;
             }
-            let sample = |inside: bool, offset: usize| if inside { i32::from(out[at - offset]) } else { 0 };
+            let sample = |inside: bool, offset: usize| if inside { out[at - offset] } else { 0 };
             let left = sample(x >= count, count);
             let above = sample(y > 0, stride);
             let corner = sample(x >= count && y > 0, stride + count);
-            let predicted = paeth(left, above, corner);
+            let predicted = i32::from(paeth(left, above, corner));
             let wanted = i32::from(row[x]);
             let busy = busy(source, at, x, y, count, stride);
             let step = if busy { steps.busy() } else { steps.smooth() };
-            let leftover = match (alpha, step << (255 / u32::from(alpha.max(1))).ilog2()) {
-                (0, _) => 0,
-                (_, step) if busy => cheapest(wanted - predicted, predicted, step, BITS[steps.bits], &leftovers),
-                (_, step) => nearest(wanted - predicted, predicted, step),
+            let step = step << (255 / u32::from(alpha.max(1))).ilog2();
+            let exact = wanted - predicted;
+            let leftover = match alpha {
+                0 => 0,
+                _ if busy => cheapest(exact, predicted, step, BITS[steps.bits], &leftovers),
+                _ => nearest(exact, predicted, step),
             };
             bits += leftovers.price(leftover);
             leftovers.push(leftover);
@@ -222,19 +224,6 @@ fn cheapest(exact: i32, predicted: i32, step: i32, bits: u64, leftovers: &Leftov
     let cost = |leftover: i32| bits * 256 * error(leftover).pow(2) + wide.pow(2) * leftovers.price(leftover);
     let less = [nearest - step * nearest.signum(), 0].into_iter().filter(|leftover| error(*leftover) * 4 <= 3 * wide);
     less.fold(nearest, |best, leftover| if cost(leftover) < cost(best) { leftover } else { best })
-}
-
-/// PNG's fifth filter (ISO/IEC 15948, 9.4).
-fn paeth(left: i32, above: i32, corner: i32) -> i32 {
-    let estimate = left + above - corner;
-    let (dl, da, dc) = ((estimate - left).abs(), (estimate - above).abs(), (estimate - corner).abs());
-    if dl <= da && dl <= dc {
-        left
-    } else if da <= dc {
-        above
-    } else {
-        corner
-    }
 }
 
 #[cfg(test)]

@@ -86,7 +86,14 @@ impl Parser {
 
     /// Takes the steps of all `lengths` from `at` that cost less than those known: `base` and their own.
     #[inline(always)]
-    fn step(&mut self, at: usize, lengths: RangeInclusive<usize>, base: u32, costs: &[u32; 259], value: u16) {
+    fn step(
+        &mut self,
+        at: usize,
+        lengths: RangeInclusive<usize>,
+        base: u32,
+        costs: &[u32; LONGEST_MATCH + 1],
+        value: u16,
+    ) {
         let (start, end) = lengths.into_inner();
         let known = self.costs[at + start..=at + end].iter_mut().zip(&mut self.steps[at + start..=at + end]);
         let mut step = (start as u32) << 16 | u32::from(value);
