@@ -12,6 +12,8 @@ const MOST_BITS: u32 = 12;
 const MOST_CODES: usize = 1 << MOST_BITS;
 /// Pixels that a phrase may be cut by.
 const MOST_CUT: usize = 8;
+/// Pixels of a short phrase.
+const SHORT: usize = 3;
 /// Paths followed at once.
 const MOST_PATHS: usize = 128;
 /// Steps of paths between two questions whether to go on; one takes some nanoseconds.
@@ -68,12 +70,26 @@ pub(super) struct Phrase {
     pub(super) length: usize,
 }
 
+/// What follows a code: most have no child or one, for which this, unlike all children, stays in the fastest cache.
+#[derive(Debug, Clone, Copy, Default)]
+struct Children {
+    /// The one made first, and its index.
+    first: u16,
+    index: u8,
+    count: u16,
+}
+
+impl Children {
+    const MANY: Self = Self { first: 0, index: 0, count: u16::MAX };
+}
+
 /// The dictionary.
 pub(super) struct Dictionary<'a> {
     indices: Indices<'a>,
     run: Run<'a>,
     bits: u8,
     leaving: Option<u8>,
+    nodes: Vec<Children>,
     /// The code for a code and one more index; 0 for none.
     children: Vec<u16>,
     /// What was made, and whether it was new.
@@ -100,6 +116,7 @@ impl<'a> Dictionary<'a> {
             run,
             bits,
             leaving,
+            nodes: vec![Children::default(); MOST_CODES],
             children: vec![0; MOST_CODES << bits],
             entries: Vec::new(),
             first: roots.clone(),
@@ -140,6 +157,7 @@ impl<'a> Dictionary<'a> {
     pub(super) fn truncate(&mut self, count: usize) {
         for (entry, new) in self.entries.drain(count.min(self.entries.len())..) {
             if new {
+                self.nodes[usize::from(entry.before)].count -= 1;
                 self.children[usize::from(entry.before) << self.bits | usize::from(entry.index)] = 0;
             }
         }
@@ -155,6 +173,7 @@ impl<'a> Dictionary<'a> {
     }
 
     /// 0 if there is none.
+    #[inline(always)]
     fn child(&self, code: u16, index: u8) -> u16 {
         self.children[usize::from(code) << self.bits | usize::from(index)]
     }
@@ -165,6 +184,11 @@ impl<'a> Dictionary<'a> {
         let (code, from) = (self.next(), usize::from(before));
         let new = self.child(entry.before, entry.index) == 0;
         if new {
+            let node = &mut self.nodes[from];
+            if node.count == 0 {
+                (node.first, node.index) = (code as u16, index);
+            }
+            node.count += 1;
             self.children[from << self.bits | usize::from(index)] = code as u16;
         }
         let (left, was_left) = (self.leaving == Some(index), self.leaving == Some(self.last[from]));
@@ -214,35 +238,36 @@ impl<'a> Dictionary<'a> {
     /// The longest phrase at `at`.
     fn longest(&mut self, at: usize, leaves: bool) -> Phrase {
         let (first, second) = (&self.indices.first[at..], &self.indices.second[at..]);
-        let (mut only, mut length) = (u16::from(first[0]), 1);
-        if second[0] == first[0] {
-            // Mostly one path is all there is.
-            while let (Some(&one), Some(&other)) = (first.get(length), second.get(length)) {
-                let found = self.child(only, one);
-                let beside = if other == one { 0 } else { self.child(only, other) };
-                if found != 0 && beside != 0 {
-                    break;
-                }
-                self.work += 1;
-                match found | beside {
-                    0 => return Phrase { code: only, length },
-                    code => only = code,
-                }
-                length += 1;
-            }
-        }
+        let mut phrase = Phrase { code: first[0].into(), length: 1 };
         self.paths.clear();
-        self.paths.push(only);
-        if length == 1 && second[0] != first[0] {
+        if second[0] != first[0] {
+            self.paths.push(first[0].into());
             self.paths.push(second[0].into());
         }
-        self.follow(at + length, leaves, length)
+        loop {
+            // Mostly one path is all there is.
+            if self.paths.is_empty() {
+                let begun = phrase.length;
+                let ends = self.go_alone(&mut phrase, (first, second));
+                self.work += phrase.length - begun;
+                if ends {
+                    return phrase;
+                }
+            }
+            if self.follow(&mut phrase, (first, second)) {
+                let rank = |code: &&u16| {
+                    let at = usize::from(**code);
+                    (Reverse(self.changes[at]), if leaves { self.left[at] } else { 0 }, **code)
+                };
+                phrase.code = self.paths.iter().max_by_key(rank).copied().unwrap_or_default();
+                return phrase;
+            }
+        }
     }
 
-    /// The longest phrase of which all paths so far are `length` long.
-    fn follow(&mut self, from: usize, leaves: bool, mut length: usize) -> Phrase {
-        let (first, second) = (&self.indices.first[from..], &self.indices.second[from..]);
-        for (&one, &other) in first.iter().zip(second) {
+    /// Goes on with all paths; whether there are no more in the end, and otherwise `phrase` is the only one.
+    fn follow(&mut self, phrase: &mut Phrase, (first, second): (&[u8], &[u8])) -> bool {
+        for (&one, &other) in first[phrase.length..].iter().zip(&second[phrase.length..]) {
             self.further.clear();
             for &code in &self.paths {
                 let found = self.child(code, one);
@@ -258,17 +283,51 @@ impl<'a> Dictionary<'a> {
             }
             self.work += self.paths.len();
             if self.further.is_empty() {
-                break;
+                return true;
             }
             self.further.truncate(MOST_PATHS);
             std::mem::swap(&mut self.paths, &mut self.further);
+            phrase.length += 1;
+            if let [code] = self.paths[..]
+                && phrase.length > SHORT
+            {
+                phrase.code = code;
+                self.paths.clear();
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Goes on with `phrase` while one code follows; whether none does in the end, and otherwise the two are the paths.
+    fn go_alone(&mut self, phrase: &mut Phrase, (first, second): (&[u8], &[u8])) -> bool {
+        let Phrase { mut code, mut length } = *phrase;
+        for (&one, &other) in first[length..].iter().zip(&second[length..]) {
+            // Those of few pixels mostly have many children, the others one or none.
+            let Children { first, index, count } =
+                if length > SHORT { self.nodes[usize::from(code)] } else { Children::MANY };
+            if count > 1 {
+                let found = self.child(code, one);
+                let beside = if other == one { 0 } else { self.child(code, other) };
+                if found != 0 && beside != 0 {
+                    *phrase = Phrase { code, length: length + 1 };
+                    self.paths.push(found);
+                    self.paths.push(beside);
+                    return false;
+                }
+                if found | beside == 0 {
+                    break;
+                }
+                code = found | beside;
+            } else if count == 1 && (index == one || index == other) {
+                code = first;
+            } else {
+                break;
+            }
             length += 1;
         }
-        let rank = |code: &&u16| {
-            let at = usize::from(**code);
-            (Reverse(self.changes[at]), if leaves { self.left[at] } else { 0 }, **code)
-        };
-        Phrase { code: self.paths.iter().max_by_key(rank).copied().unwrap_or_default(), length }
+        *phrase = Phrase { code, length };
+        true
     }
 
     /// The phrase at `at`, the longest or a shorter one, behind which the next one ends the farthest.

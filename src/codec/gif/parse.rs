@@ -19,7 +19,7 @@ const PLACES: usize = 48;
 /// Bits by which a way may be dearer than the best to the same place, with a dictionary that grows and with a full one.
 const PATIENCE: [u32; 2] = [1000, 100];
 /// Ways followed side by side.
-const WAYS: usize = 8;
+const WAYS: usize = 5;
 /// Stretches for each dictionary that is filled, behind each of which ways are compared.
 const STRETCHES: usize = 256;
 /// Pixels of the shortest stretch.
