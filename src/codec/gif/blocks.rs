@@ -33,6 +33,10 @@ impl<'a> Table<'a> {
         (self.0.len() / 3).ilog2() as u16
     }
 
+    pub(super) const fn bytes(self) -> usize {
+        self.0.len()
+    }
+
     pub(super) fn colours(self) -> impl Iterator<Item = [u8; 3]> + 'a {
         self.0.chunks_exact(3).map(|c| [c[0], c[1], c[2]])
     }

@@ -44,7 +44,7 @@ impl Container for Gif {
     /// EXIF, IPTC, plain texts and profiles have no place in a GIF and are left out.
     fn with_metadata(&self, bytes: &[u8], metadata: &Metadata, run: Run<'_>) -> Result<Vec<u8>> {
         let (screen, mut walk) = Walk::start(bytes)?;
-        let table = screen.table.map_or(0, |table| 3 << table.bits());
+        let table = screen.table.map_or(0, super::blocks::Table::bytes);
         let mut out = Vec::with_capacity(bytes.len());
         out.extend_from_slice(&bytes[..13 + table]);
         out[4] = b'9';

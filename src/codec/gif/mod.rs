@@ -20,6 +20,8 @@ mod encode;
 #[cfg(feature = "gif")]
 mod frame;
 #[cfg(feature = "gif")]
+mod kept;
+#[cfg(feature = "gif")]
 mod lossy;
 #[cfg(feature = "gif")]
 mod masking;

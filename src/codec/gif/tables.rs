@@ -35,7 +35,7 @@ pub(super) struct Table {
 
 impl Table {
     /// Of distinct colours, with at least so many entries.
-    fn new(colours: Vec<Pixel>, least: usize) -> Self {
+    pub(super) fn new(colours: Vec<Pixel>, least: usize) -> Self {
         let mut sorted: Vec<_> = colours.iter().enumerate().map(|(index, &colour)| (colour, index as u8)).collect();
         sorted.sort_unstable();
         let mut entries = colours;

@@ -10,7 +10,7 @@ use super::{
     viewed::{LEAST_FRAME, compare},
 };
 use crate::{
-    codec::{DecodeOptions, EncodeOptions, GifOptions, gif::Timed, most},
+    codec::{DecodeOptions, EncodeOptions, GifOptions, gif::Timed},
     control::{Run, Stage},
     error::{Error, Result},
     format::Format,
@@ -65,8 +65,6 @@ const CORRECTIONS: u32 = 3;
 const TRIALS: [u32; 2] = [3, 5];
 /// Pixels that the frames of a clip may have together, frames of each of its stretches, and stretches.
 const CLIP: (u64, u32, u32) = (6_000_000, 8, 3);
-/// The share of what a quick look at coding without loss says that a thorough one may take off a lossy file.
-const SQUEEZED: u64 = 20;
 /// Frames of a clip that are compared.
 const COMPARED: u32 = 12;
 
@@ -315,10 +313,6 @@ impl Writer<'_> {
     /// better.
     fn squeezed(&self, file: Vec<u8>) -> Result<Vec<u8>> {
         if file.len() > LARGE {
-            return Ok(file);
-        }
-        let outlook = self.task.codecs.outlook(Format::Gif, &file, most(file.len() as u64), self.run)?;
-        if outlook.is_some_and(|outlook| outlook - outlook / SQUEEZED > file.len() as u64) {
             return Ok(file);
         }
         let smaller = self.task.codecs.recompress(Format::Gif, &file, false, self.run)?;
