@@ -80,6 +80,7 @@ struct Children {
 }
 
 impl Children {
+    /// So many that all have to be looked at.
     const MANY: Self = Self { first: 0, index: 0, count: u16::MAX };
 }
 

@@ -15,9 +15,6 @@ use crate::{
     error::Result,
 };
 
-/// The share of quick codes that thorough ones may be shorter by.
-const SHORTER: usize = 20;
-
 /// About the bytes of its table and frames; `None` where they are not as we would write them, but for their codes.
 pub(super) fn outlook(file: &[u8], run: Run<'_>) -> Result<Option<u64>> {
     let mut sum = Walk::start(file)?.0.table.map_or(0, blocks::Table::bytes) as u64;
@@ -38,7 +35,7 @@ pub(super) fn write(file: &[u8], run: Run<'_>) -> Result<Vec<u8>> {
     write_head(&mut out, player.size(), &table(screen.table), player.plays());
     walk(file, run, |kept| {
         let (stored, least) = (kept.stored, kept.stored_bytes());
-        let worth = kept.quick(run)?.is_some_and(|quick| quick - quick / SHORTER < least);
+        let worth = kept.quick(run)?.is_some_and(|quick| thorough(quick as u64) < least as u64);
         let best = if worth { kept.frame.best(&kept.needs, kept.global, &mut bytes, run)? } else { None };
         match best.filter(|best| best.bytes() < least) {
             Some(best) => best.write(&mut out, &kept.split, stored.control.ticks, still),
