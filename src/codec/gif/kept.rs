@@ -94,12 +94,13 @@ fn walk(file: &[u8], run: Run<'_>, mut each: impl FnMut(&Kept<'_>) -> Result<()>
     Ok(true)
 }
 
-/// Where a frame lies; `None` if not all of it is seen, or its rows are in another order.
+/// Where a frame lies; `None` if not all of it is seen, its rows are in another order, or its codes are such as not all read.
 fn area(stored: &Stored<'_>, (width, height): (usize, usize)) -> Option<Area> {
     let Place { x, y, width: wide, height: high } = stored.place;
     let area = Area { x: x as usize, y: y as usize, width: wide as usize, height: high as usize };
     let within = area.x + area.width <= width && area.y + area.height <= height;
-    (within && wide > 0 && high > 0 && !stored.interlaced && stored.code_bits.is_some()).then_some(area)
+    let usual = !stored.interlaced && stored.code_bits.is_some_and(|bits| bits >= 2);
+    (within && usual && wide > 0 && high > 0).then_some(area)
 }
 
 fn table(stored: Option<blocks::Table<'_>>) -> Table {
