@@ -21,7 +21,7 @@ const FINALISTS: usize = 2;
 /// Bytes of quick codings up to which the frames of a sequence are coded so, and up to which with the first of these codings
 /// alone; the frames behind them are coded quickly.
 const THOROUGH: usize = 1_500_000;
-const LESS_THOROUGH: usize = 3_000_000;
+pub(super) const LESS_THOROUGH: usize = 3_000_000;
 /// Pixels of the largest frame that is coded thoroughly.
 const LARGEST: usize = 1 << 24;
 /// In hundredths of the smallest, up to how many bytes a coding is.

@@ -2,7 +2,7 @@
 
 use super::{
     Gif,
-    frame::{FRAME_BYTES, Frame, needed, thorough},
+    frame::{FRAME_BYTES, Frame, LESS_THOROUGH, needed, thorough},
     kept,
     merged::{Merged, Source},
     player::Player,
@@ -35,12 +35,14 @@ impl Recompress for Gif {
     }
 
     /// Never interlaced. Canvases that equal the ones before them are merged with these, unless the frames as they are split
-    /// come out smaller.
+    /// come out smaller, which is looked at up to three megabytes.
     fn recompress(&self, bytes: &[u8], _: bool, run: Run<'_>) -> Result<Vec<u8>> {
         let mut merged = Merged::new(Player::new(bytes, run)?);
         let draft = Draft::of(&mut merged, run)?;
         let written = |merged: &mut _| draft.as_ref().map(|draft| draft.written(merged, run)).transpose();
-        if let Some(kept) = kept::outlook(bytes, run)? {
+        // What is large would only take longer.
+        let kept = if bytes.len() <= LESS_THOROUGH { kept::outlook(bytes, run)? } else { None };
+        if let Some(kept) = kept {
             let anew = draft.as_ref().map(|draft| draft.outlook(&mut merged, u64::MAX, run)).transpose()?.flatten();
             let frames = draft.as_ref().map_or(0, |draft| draft.splits.len());
             let anew = anew.map_or(u64::MAX, |anew| thorough(anew) + (frames * FRAME_BYTES) as u64);
