@@ -2,8 +2,8 @@
 
 use super::{
     Gif,
-    blocks::{Block, Walk, blocks, plays},
-    write::{APPLICATION, COMMENT, EXTENSION, FRAME, TRAILER, write_blocks, write_control, write_plays},
+    blocks::{Block, Table, Walk, blocks, plays},
+    write::{APPLICATION, COMMENT, EXTENSION, TRAILER, write_blocks, write_plays, write_stored},
 };
 use crate::{
     codec::Container,
@@ -44,7 +44,7 @@ impl Container for Gif {
     /// EXIF, IPTC, plain texts and profiles have no place in a GIF and are left out.
     fn with_metadata(&self, bytes: &[u8], metadata: &Metadata, run: Run<'_>) -> Result<Vec<u8>> {
         let (screen, mut walk) = Walk::start(bytes)?;
-        let table = screen.table.map_or(0, super::blocks::Table::bytes);
+        let table = screen.table.map_or(0, Table::bytes);
         let mut out = Vec::with_capacity(bytes.len());
         out.extend_from_slice(&bytes[..13 + table]);
         out[4] = b'9';
@@ -65,10 +65,7 @@ impl Container for Gif {
                 }
                 // One that is cut off before its data draws nothing, and would swallow what comes behind it.
                 Block::Frame(frame) if frame.code_bits.is_some() => {
-                    write_control(&mut frames, frame.control, still);
-                    frames.push(FRAME);
-                    frames.extend_from_slice(frame.head);
-                    write_blocks(&mut frames, blocks(frame.data));
+                    write_stored(&mut frames, &frame, still);
                 }
                 Block::Frame(_) | Block::Comment(_) | Block::Other => {}
             }

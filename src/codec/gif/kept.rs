@@ -7,7 +7,7 @@ use super::{
     frame::{FRAME_BYTES, Frame, needed, thorough},
     player::Player,
     tables::{Needs, Table},
-    write::{FRAME, TRAILER, write_blocks, write_control, write_head},
+    write::{TRAILER, write_head, write_stored},
 };
 use crate::{
     codec::sequence::{Area, NOTHING, Pixel, Split},
@@ -39,12 +39,7 @@ pub(super) fn write(file: &[u8], run: Run<'_>) -> Result<Vec<u8>> {
         let best = if worth { kept.frame.best(&kept.needs, kept.global, &mut bytes, run)? } else { None };
         match best.filter(|best| best.bytes() < least) {
             Some(best) => best.write(&mut out, &kept.split, stored.control.ticks, still),
-            None => {
-                write_control(&mut out, stored.control, still);
-                out.push(FRAME);
-                out.extend_from_slice(stored.head);
-                write_blocks(&mut out, blocks(stored.data));
-            }
+            None => write_stored(&mut out, &stored, still),
         }
         Ok(())
     })?;

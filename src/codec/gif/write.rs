@@ -1,6 +1,9 @@
 //! The blocks of a GIF, written.
 
-use super::{blocks::Control, tables::Table};
+use super::{
+    blocks::{Control, Stored, blocks},
+    tables::Table,
+};
 use crate::{codec::sequence::Disposal, picture::Plays};
 
 pub(super) const FRAME: u8 = 0x2C;
@@ -34,6 +37,14 @@ pub(super) fn write_control(out: &mut Vec<u8>, control: Control, still: bool) {
     };
     let flags = disposal | u8::from(control.transparent.is_some());
     out.extend([EXTENSION, CONTROL, 4, flags, low, high, control.transparent.unwrap_or(0), 0]);
+}
+
+/// Writes a frame as it is stored.
+pub(super) fn write_stored(out: &mut Vec<u8>, frame: &Stored<'_>, still: bool) {
+    write_control(out, frame.control, still);
+    out.push(FRAME);
+    out.extend_from_slice(frame.head);
+    write_blocks(out, blocks(frame.data));
 }
 
 /// Writes how often the animation is shown; once is what is not written.
