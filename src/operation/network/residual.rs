@@ -6,12 +6,12 @@
 //! picture is mid-grey at the input and zero between the layers, as in training. Results stay in the range of what is around
 //! them, so that plain areas are not touched.
 
-use std::sync::OnceLock;
+use std::{ops::Range, sync::OnceLock};
 
 use super::{
     Model, Raster, Shape,
     bounds::{RADIUS, bounded},
-    kernel::{Filters, Finish, Job, Kernel, Map, Part},
+    kernel::{Filters, Finish, Job, Kernel, Map, Part, Space, TILE},
     weights::{self, Head, Layer},
 };
 use crate::{
@@ -19,8 +19,12 @@ use crate::{
     error::{Error, Result},
 };
 
-/// Values of a map, at most: a tile with its margins has two of them, 36 MB together.
+/// Values of a map, at most: a tile with its margins has two of them, 36 MB together, and a smaller one.
 const VALUES: usize = 4_500_000;
+/// Rows of a band. Layers go on together, each a band behind the one before, which leaves in the cache what they look at.
+const BAND: usize = TILE;
+/// Layers that do: with more there is too much for the cache.
+const WAVE: usize = 8;
 /// Sides of tiles, in blocks of pixels, are multiples of this.
 const STEP: usize = 16;
 
@@ -88,25 +92,28 @@ impl Residual {
         };
         let end = filters.len() - 1;
         // Each layer is looked at by one pixel more than the next: what nobody looks at any more is left out.
-        let part = |layer: usize| {
+        let part = |layer: usize, rows: Range<usize>| {
             let [left, top, right, bottom] = margins.map(|margin| margin.saturating_sub(end - layer));
-            Part { left, top, right: input.width - right, bottom: input.height - bottom }
-        };
-        let convolve = |filters: &Filters, part: Part, from: &Map, to: &mut Map, finish: Finish| {
-            self.kernel.convolve(&Job { from, filters, part, finish }, to, run)
+            let (right, bottom) = (input.width - right, input.height - bottom);
+            Part { left, top: top.max(rows.start), right, bottom: bottom.min(rows.end) }
         };
         let map = |filters: &Filters| Map::new(input.width, input.height, filters.outputs());
-        let (mut x, mut between) = (map(first), map(first));
-        convolve(first, part(0), input, &mut x, Finish::Store)?;
-        for layer in (1..end).step_by(2) {
-            convolve(&filters[layer], part(layer), &x, &mut between, Finish::Relu)?;
-            convolve(&filters[layer + 1], part(layer + 1), &between, &mut x, Finish::Add)?;
+        let (mut x, mut between, mut change) = (map(first), map(first), map(last));
+        let mut space = Space::new(filters);
+        let mut convolve = |layer: usize, rows: Range<usize>| {
+            let (from, to, filters, at, finish) = match layer {
+                0 => (input, &mut x, first, 0, Finish::Store),
+                // The first layer again, where blocks skip to: to keep it would take a map more, and longer.
+                _ if layer == end => (input, &mut x, first, end - 1, Finish::Add),
+                _ if layer > end => (&x, &mut change, last, end, Finish::Store),
+                _ if layer % 2 == 1 => (&x, &mut between, &filters[layer], layer, Finish::Relu),
+                _ => (&between, &mut x, &filters[layer], layer, Finish::Add),
+            };
+            self.kernel.convolve(&Job { from, filters, part: part(at, rows), finish }, to, &mut space, run)
+        };
+        for (layer, band) in in_waves(end + 2, input.height.div_ceil(BAND)) {
+            convolve(layer, band * BAND..(band + 1) * BAND)?;
         }
-        drop(between);
-        // The first layer again, where blocks skip to: to keep it would take a map more, and longer.
-        convolve(first, part(end - 1), input, &mut x, Finish::Add)?;
-        let mut change = map(last);
-        convolve(last, part(end), &x, &mut change, Finish::Store)?;
         Ok(change)
     }
 }
@@ -133,6 +140,18 @@ impl Model for Residual {
         let (width, height) = (output.width(), output.height());
         Raster::new(width, height, bounded(&tile, output, self.head.scale / self.head.unshuffle, self.clean))
     }
+}
+
+/// All bands of all layers in an order in which a layer finds what it looks at, in its band and those beside it, and no layer
+/// has yet written over it that uses the same map: the next but one.
+fn in_waves(layers: usize, bands: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..layers).step_by(WAVE).flat_map(move |first| {
+        let wave = first..(first + WAVE).min(layers);
+        (0..bands + wave.len() - 1).flat_map(move |time| {
+            let started = wave.clone().take(time + 1).enumerate();
+            started.map(move |(late, layer)| (layer, time - late)).filter(move |(_, band)| *band < bands)
+        })
+    })
 }
 
 fn filters(layers: &[Layer]) -> Vec<Filters> {

@@ -3,7 +3,7 @@
 use super::{BLOCK, Line, ZERO};
 
 /// Pixels that are computed together are squares of so many across.
-pub(super) const TILE: usize = 4;
+pub(in super::super) const TILE: usize = 4;
 
 /// Channels by pixel, in whole blocks. One zero pixel is above and left of the picture; right and below are as many as make up
 /// whole tiles, and one more.

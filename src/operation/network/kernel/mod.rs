@@ -13,8 +13,8 @@ mod winograd;
 mod x86;
 
 pub(super) use filters::Filters;
-pub(super) use map::{Map, Part};
-pub(super) use winograd::{Finish, Job};
+pub(super) use map::{Map, Part, TILE};
+pub(super) use winograd::{Finish, Job, Space};
 
 use crate::{control::Run, error::Result};
 
@@ -62,19 +62,18 @@ impl Kernel {
     }
 
     /// Convolves a part of one map into another of the same size. `run` is asked whether to go on.
-    pub(super) fn convolve(self, job: &Job<'_>, to: &mut Map, run: Run<'_>) -> Result<()> {
-        job.check(to);
-        let mut space = winograd::Space::new(job);
+    pub(super) fn convolve(self, job: &Job<'_>, to: &mut Map, space: &mut Space, run: Run<'_>) -> Result<()> {
+        job.check(to, space);
         for group in job.groups() {
             run.check()?;
             match self {
-                Self::Scalar => scalar::group(job, group, &mut space, to),
+                Self::Scalar => scalar::group(job, group, space, to),
                 #[cfg(target_arch = "x86_64")]
-                Self::Avx2 => x86::group_avx2(job, group, &mut space, to),
+                Self::Avx2 => x86::group_avx2(job, group, space, to),
                 #[cfg(target_arch = "x86_64")]
-                Self::Avx512 => x86::group_avx512(job, group, &mut space, to),
+                Self::Avx512 => x86::group_avx512(job, group, space, to),
                 #[cfg(target_arch = "aarch64")]
-                Self::Neon => neon::group(job, group, &mut space, to),
+                Self::Neon => neon::group(job, group, space, to),
             }
         }
         Ok(())

@@ -15,6 +15,8 @@ use super::{BLOCK, Filters, Line, Map, Part, ZERO, map::TILE};
 pub(super) const PLACES: usize = 36;
 /// Tiles that are computed together: so many that weights are read seldom, and few enough for the second level of cache.
 const GROUP: usize = 24;
+/// Lines from one place of a group to the next: one more, as the places of a tile would share few sets of the first cache.
+const PITCH: usize = GROUP + 1;
 
 /// One convolution.
 #[derive(Debug, Clone, Copy)]
@@ -40,8 +42,9 @@ pub(in super::super) enum Finish {
 
 impl Job<'_> {
     /// That all loads and stores are within their slices.
-    pub(super) fn check(&self, to: &Map) {
+    pub(super) fn check(&self, to: &Map, space: &Space) {
         let (from, filters) = (self.from, self.filters);
+        assert!(space.inputs.len() >= PLACES * filters.inputs * PITCH);
         assert_eq!((from.width, from.height), (to.width, to.height));
         assert!(self.part.right <= to.width && self.part.bottom <= to.height);
         assert_eq!((from.blocks, to.blocks), (filters.inputs, filters.bias.len()));
@@ -67,7 +70,7 @@ impl Job<'_> {
 
 /// Where a group is computed.
 #[derive(Debug)]
-pub(super) struct Space {
+pub(in super::super) struct Space {
     /// Inputs by block, place and tile.
     inputs: Vec<Line>,
     /// Outputs of one block by place and tile.
@@ -75,9 +78,10 @@ pub(super) struct Space {
 }
 
 impl Space {
-    pub(super) fn new(job: &Job<'_>) -> Self {
-        let lines = |blocks: usize| vec![ZERO; PLACES * blocks * GROUP];
-        Self { inputs: lines(job.filters.inputs), sums: lines(1) }
+    /// For any of these.
+    pub(in super::super) fn new(filters: &[Filters]) -> Self {
+        let lines = |blocks: usize| vec![ZERO; PLACES * blocks * PITCH];
+        Self { inputs: lines(filters.iter().map(|filters| filters.inputs).max().unwrap_or(0)), sums: lines(1) }
     }
 }
 
@@ -163,7 +167,7 @@ pub(super) use vector;
 /// A group of tiles, `P` at a time with blocks of outputs in `N` registers.
 ///
 /// # Safety
-/// `job.check(to)` passed, `tiles` is one of `job.groups()`, `space` was made for `job`, and the instructions of `V` are there.
+/// `job.check(to)` passed, `tiles` is one of `job.groups()`, `space` was made for its filters, and the instructions of `V` are there.
 #[inline(always)]
 pub(super) unsafe fn group<V: Vector, const N: usize, const P: usize>(
     job: &Job<'_>,
@@ -175,14 +179,14 @@ pub(super) unsafe fn group<V: Vector, const N: usize, const P: usize>(
     let (blocks, [columns, rows]) = (job.filters.inputs, job.tiles());
     let place =
         |tile: usize| ((columns.start + tile % columns.len()) * TILE, (rows.start + tile / columns.len()) * TILE);
-    // SAFETY: tiles lie in the padded map; `inputs` holds `PLACES * blocks * GROUP` lines, `sums` `PLACES * GROUP`, and the
+    // SAFETY: tiles lie in the padded map; `inputs` holds `PLACES * blocks * PITCH` lines, `sums` `PLACES * PITCH`, and the
     // filters `PLACES * blocks * BLOCK` for each block of outputs. Tiles that a last group lacks are computed of what is left in
     // their place, and go nowhere.
     unsafe {
         for (n, (x, y)) in tiles.clone().map(place).enumerate() {
             for block in 0..blocks {
                 let from = job.from.lines.as_ptr().add(y * job.from.pitch() + x * blocks + block);
-                let into = space.inputs.as_mut_ptr().add(block * PLACES * GROUP + n);
+                let into = space.inputs.as_mut_ptr().add(block * PLACES * PITCH + n);
                 for part in (0..BLOCK).step_by(V::LANES) {
                     let (from, into) = (from.cast::<f32>().add(part), into.cast::<f32>().add(part));
                     spread_tile::<V>(from, into, (job.from.pitch() * BLOCK, blocks * BLOCK));
@@ -192,9 +196,9 @@ pub(super) unsafe fn group<V: Vector, const N: usize, const P: usize>(
         for (output, bias) in job.filters.bias.iter().enumerate() {
             for at in 0..PLACES {
                 let weights = job.filters.lines.as_ptr().add((output * PLACES + at) * blocks * BLOCK).cast();
-                for n in (0..GROUP).step_by(P) {
-                    let values = space.inputs.as_ptr().add(at * GROUP + n).cast();
-                    let sums = space.sums.as_mut_ptr().add(at * GROUP + n).cast();
+                for n in (0..tiles.len()).step_by(P) {
+                    let values = space.inputs.as_ptr().add(at * PITCH + n).cast();
+                    let sums = space.sums.as_mut_ptr().add(at * PITCH + n).cast();
                     products::<V, N, P>(values, weights, blocks, sums);
                 }
             }
@@ -278,7 +282,7 @@ unsafe fn spread_tile<V: Vector>(from: *const f32, into: *mut f32, (down, across
         }
         for (y, row) in turned(columns).into_iter().enumerate() {
             for (x, value) in spread(row).into_iter().enumerate() {
-                value.store(into.add((y * 6 + x) * GROUP * BLOCK));
+                value.store(into.add((y * 6 + x) * PITCH * BLOCK));
             }
         }
     }
@@ -300,7 +304,7 @@ unsafe fn products<V: Vector, const N: usize, const P: usize>(
     unsafe {
         let mut sums = [[V::splat(0.0); N]; P];
         for block in 0..blocks {
-            let values = values.add(block * PLACES * GROUP * BLOCK);
+            let values = values.add(block * PLACES * PITCH * BLOCK);
             for input in 0..BLOCK {
                 let mut row = [V::splat(0.0); N];
                 for (n, weight) in row.iter_mut().enumerate() {
@@ -340,7 +344,7 @@ unsafe fn gather_tile<V: Vector>(
         for (x, column) in columns.iter_mut().enumerate() {
             let mut places = [bias; 6];
             for (y, value) in places.iter_mut().enumerate() {
-                *value = V::load(sums.add((y * 6 + x) * GROUP * BLOCK));
+                *value = V::load(sums.add((y * 6 + x) * PITCH * BLOCK));
             }
             *column = gather(places);
         }

@@ -43,12 +43,12 @@ pub(super) fn group_avx2(job: &Job<'_>, tiles: Range<usize>, space: &mut Space, 
     unsafe { inner(job, tiles, space, to) }
 }
 
-/// Twenty-four sums, as each multiplication can read its value from memory.
+/// Eight sums, as each multiplication can read its value from memory: enough to wait for none, and few are made in vain.
 pub(super) fn group_avx512(job: &Job<'_>, tiles: Range<usize>, space: &mut Space, to: &mut Map) {
     #[target_feature(enable = "avx512f")]
     fn inner(job: &Job<'_>, tiles: Range<usize>, space: &mut Space, to: &mut Map) {
         // SAFETY: the instructions are enabled here, and `Kernel::convolve` keeps what is asked.
-        unsafe { winograd::group::<__m512, 1, 24>(job, tiles, space, to) }
+        unsafe { winograd::group::<__m512, 1, 8>(job, tiles, space, to) }
     }
     // SAFETY: `Kernel::available` found the instructions.
     unsafe { inner(job, tiles, space, to) }

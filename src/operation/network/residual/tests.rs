@@ -157,3 +157,20 @@ fn a_tile_that_does_not_divide_is_refused() {
     let limits = Limits::default();
     assert!(model.run(picture(3, 4), Run { limits: &limits, control: &Unattended }).is_err());
 }
+
+#[test]
+fn every_band_of_every_layer_is_computed_once_when_what_it_looks_at_is_there() {
+    for (layers, bands) in [(2, 1), (6, 5), (WAVE, 3), (3 * WAVE + 1, 2), (2 * WAVE, 4 * WAVE)] {
+        let mut done = vec![0; layers];
+        for (layer, band) in in_waves(layers, bands) {
+            assert_eq!(done[layer], band, "bands come from the top, each once");
+            done[layer] += 1;
+            if layer > 0 {
+                assert!(done[layer - 1] >= (band + 2).min(bands), "{layer} needs a band more of the layer before");
+            }
+            let next = done.get(layer + 1).copied().unwrap_or(0);
+            assert!(next < band.max(1), "{} has written over what {layer} looks at", layer + 1);
+        }
+        assert_eq!(done, vec![bands; layers]);
+    }
+}
