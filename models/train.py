@@ -172,6 +172,8 @@ def main():
     options.add_argument("--rate", type=float, default=1.5e-3)
     options.add_argument("--from", dest="start", help="checkpoint whose weights to start from")
     options.add_argument("--blocks", type=int, help="as many in place of the task's")
+    options.add_argument("--patch", type=int, help="pixels across of a patch of the original, in place of the task's")
+    options.add_argument("--passes", type=int, default=1, help="through the blocks")
     options.add_argument("--resume", action="store_true", help="go on with the checkpoint in --out")
     options.add_argument("--threads", type=int, default=0)
     options.add_argument("--seed", type=int, default=0)
@@ -179,12 +181,15 @@ def main():
     if asked.threads:
         torch.set_num_threads(asked.threads)
     shape, size = TASKS[asked.task]
-    shape = {**shape, "blocks": asked.blocks or shape["blocks"]}
+    size = asked.patch or size
+    shape = {**shape, "blocks": asked.blocks or shape["blocks"], "passes": asked.passes}
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     network = Network(**shape).to(device, memory_format=torch.channels_last)
     # The fastest of the convolutions at hand for each shape.
     torch.backends.cudnn.benchmark = True
     network.train()
+    # Compiled for a GPU, where half of a step is what stands between the convolutions.
+    answer = torch.compile(network) if device.type == "cuda" else network
     mean, step, used, best = copy.deepcopy(network), 0, 0.0, -math.inf
     # As tensors, so that they can change between replays of a recorded step.
     rate, keep = torch.tensor(asked.rate, device=device), torch.tensor(0.0, device=device)
@@ -212,7 +217,7 @@ def main():
     def learn():
         seen, wanted = (side / 255 for side in pair(asked.task, pictures.patches(asked.batch, size)))
         optimiser.zero_grad(set_to_none=True)
-        error = loss(network(seen), wanted, asked.task)
+        error = loss(answer(seen), wanted, asked.task)
         error.backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), 0.5)
         optimiser.step()

@@ -37,6 +37,17 @@ def deepened(network, blocks):
     return deep
 
 
+def repeated(network, passes):
+    """Each pass adds its share of what one pass added, so that all together begin near to it."""
+    again = Network(**{**network.shape, "passes": passes})
+    for block, one in zip(again.blocks, network.blocks):
+        block.biases.data[:] = one.biases.data
+        block.biases.data[:, 1] /= passes
+    state = {name: value for name, value in network.state_dict().items() if not name.endswith(("biases", "shares"))}
+    again.load_state_dict(state, strict=False)
+    return again
+
+
 def folded(network):
     """Each weight of the head is shared out among the four pixels that a pixel unshuffle puts in one place."""
     shape, state = {**network.shape, "unshuffle": 2}, network.state_dict()
@@ -55,9 +66,13 @@ def main():
     options.add_argument("--scale", type=int, default=4, help="a multiple of the file's")
     options.add_argument("--half", action="store_true", help="of a file for twice: at half resolution instead")
     options.add_argument("--blocks", type=int, help="as many blocks in place of the file's, at its scale")
+    options.add_argument("--passes", type=int, help="as many passes through the blocks, at the file's scale")
     asked = options.parse_args()
     network = file.read(asked.file)
-    start = folded(network) if asked.half else deepened(network, asked.blocks) if asked.blocks else widened(network, asked.scale)
+    if asked.passes:
+        start = repeated(network, asked.passes)
+    else:
+        start = folded(network) if asked.half else deepened(network, asked.blocks) if asked.blocks else widened(network, asked.scale)
     torch.save({"shape": start.shape, "mean": start.state_dict(), "step": 0}, asked.checkpoint)
 
 

@@ -1,10 +1,11 @@
 //! Our own network: a residual one in the manner of B. Lim et al., *Enhanced Deep Residual Networks for Single Image
 //! Super-Resolution* (EDSR, CVPRW 2017), at half resolution for noise removal as in K. Zhang et al., *FFDNet* (TIP 2018).
 //!
-//! Blocks of pixels become channels, a convolution widens them, residual blocks of two convolutions around a ReLU follow,
-//! and the last convolution gives what is added to the input, which is repeated to the size of the output. Outside the
-//! picture is mid-grey at the input and zero between the layers, as in training. Results stay in the range of what is around
-//! them, so that plain areas are not touched.
+//! Blocks of pixels become channels, a convolution widens them, residual blocks of two convolutions around a ReLU follow, and the
+//! last convolution gives what is added to the input, which is repeated to the size of the output. Some networks go through their
+//! blocks twice, with the same weights, as in Y. Tai et al., *Image Super-Resolution via Deep Recursive Residual Network* (CVPR
+//! 2017). Outside the picture is mid-grey at the input and zero between the layers, as in training. Results stay in the range of
+//! what is around them, so that plain areas are not touched.
 
 use std::{ops::Range, sync::OnceLock};
 
@@ -19,8 +20,8 @@ use crate::{
     error::{Error, Result},
 };
 
-/// Values of a map, at most: a tile with its margins has two of them, 36 MB together, and a smaller one.
-const VALUES: usize = 4_500_000;
+/// Values of a map, at most: a tile with its margins has two of them, 54 MB together, and a smaller one.
+const VALUES: usize = 6_750_000;
 /// Rows of a band. Layers go on together, each a band behind the one before, which leaves in the cache what they look at.
 const BAND: usize = TILE;
 /// Layers that do: with more there is too much for the cache.
@@ -120,12 +121,12 @@ impl Residual {
 
 impl Model for Residual {
     fn shape(&self) -> Shape {
-        let Head { unshuffle, scale, width, blocks } = self.head;
-        let layers = self.head.layers() as u32;
-        let products = 9 * width * (3 * unshuffle * unshuffle + 2 * blocks * width + 3 * scale * scale);
+        let Head { unshuffle, scale, width, .. } = self.head;
+        let layers = self.head.layers();
+        let products = 9 * width * (3 * unshuffle * unshuffle + (layers - 2) * width + 3 * scale * scale);
         Shape {
             scale: (scale / unshuffle) as u32,
-            margin: (layers * unshuffle as u32).max((RADIUS as u32).next_multiple_of(unshuffle as u32)),
+            margin: ((layers * unshuffle) as u32).max((RADIUS as u32).next_multiple_of(unshuffle as u32)),
             multiple: unshuffle as u32,
             tile: (self.tile() * unshuffle) as u32,
             work: (products / (unshuffle * unshuffle)) as u64,

@@ -1,10 +1,12 @@
 //! The file that a trained network is kept in.
 //!
 //! Everything is little-endian. A head of 12 bytes: `LPDY`, a version byte (2), then one byte each for `unshuffle`, `scale`
-//! and a zero, and two bytes each for `width` and `blocks`. Then the convolutions in the order in which they are applied, the
-//! first from 3 * unshuffle² channels to `width`, 2 * `blocks` from `width` to `width`, and the last to 3 * scale². Of each,
-//! the weights by row, column, input and output, then the bias by output, as 16-bit floats of IEEE 754. They are stored as a
-//! zlib stream (RFC 1950): the lower bytes of all, then the higher ones, in which signs and exponents repeat. Nothing follows.
+//! and how often the blocks are gone through again, and two bytes each for `width` and `blocks`. Then the convolutions in the
+//! order in which they are applied, the first from 3 * unshuffle² channels to `width`, 2 * `blocks` from `width` to `width`, and
+//! the last to 3 * scale². Of each, the weights by row, column, input and output, then the bias by output, in blocks one for each
+//! time. Where there are several, a block's second convolution is followed by shares, for each time by output, by which its
+//! weights are multiplied. All are 16-bit floats of IEEE 754, stored as a zlib stream (RFC 1950): the lower bytes of all, then
+//! the higher ones, in which signs and exponents repeat. Nothing follows.
 
 use libdeflater::{Decompressor, adler32};
 
@@ -22,12 +24,22 @@ pub(super) struct Head {
     pub width: usize,
     /// Residual blocks.
     pub blocks: usize,
+    /// How often the blocks are gone through.
+    pub passes: usize,
 }
 
 impl Head {
-    /// Convolutions.
+    /// Numbers of a file.
+    fn numbers(&self) -> usize {
+        let Self { unshuffle, scale, width, blocks, passes } = *self;
+        let by_pass = if passes > 1 { 3 * passes } else { 2 };
+        let outputs = 3 * scale * scale;
+        (27 * unshuffle * unshuffle + 1) * width + blocks * (18 * width + by_pass) * width + (9 * width + 1) * outputs
+    }
+
+    /// Convolutions, as often as they are applied.
     pub(super) fn layers(&self) -> usize {
-        2 * self.blocks + 2
+        2 * self.blocks * self.passes + 2
     }
 }
 
@@ -40,19 +52,34 @@ pub(super) struct Layer {
     pub bias: Vec<f32>,
 }
 
-/// Reads a file whole.
+/// Reads a file whole. Layers are in the order in which they are applied, those of blocks once for each pass.
 pub(super) fn read(bytes: &[u8]) -> Result<(Head, Vec<Layer>)> {
     let (head, packed) = read_head(bytes)?;
-    let inner = std::iter::repeat_n((head.width, head.width), 2 * head.blocks);
-    let first = (3 * head.unshuffle * head.unshuffle, head.width);
-    let last = (head.width, 3 * head.scale * head.scale);
-    let shapes: Vec<(usize, usize)> = std::iter::once(first).chain(inner).chain([last]).collect();
-    let mut values = unpacked(packed, shapes.iter().map(|&(inputs, outputs)| (9 * inputs + 1) * outputs).sum())?;
-    let layers = shapes.iter().map(|&(inputs, outputs)| Layer {
-        weights: values.by_ref().take(9 * inputs * outputs).collect(),
-        bias: values.by_ref().take(outputs).collect(),
+    let mut values = unpacked(packed, head.numbers())?;
+    let mut take = |count: usize| values.by_ref().take(count).collect::<Vec<f32>>();
+    let Head { unshuffle, scale, width, blocks, passes } = head;
+    let first = Layer { weights: take(27 * unshuffle * unshuffle * width), bias: take(width) };
+    let blocks: Vec<_> = (0..blocks).map(|_| block(&mut take, width, passes)).collect();
+    let outputs = 3 * scale * scale;
+    let last = Layer { weights: take(9 * width * outputs), bias: take(outputs) };
+    let inner = (0..passes).flat_map(|pass| blocks.iter().flat_map(move |block| block[pass].clone()));
+    Ok((head, std::iter::once(first).chain(inner).chain([last]).collect()))
+}
+
+/// The two convolutions of a block, for each pass.
+fn block(take: &mut impl FnMut(usize) -> Vec<f32>, width: usize, passes: usize) -> Vec<[Layer; 2]> {
+    let mut take_layer = || (take(9 * width * width), take(passes * width));
+    let ((first, first_bias), (second, second_bias)) = (take_layer(), take_layer());
+    let shares = if passes > 1 { take(passes * width) } else { vec![1.0; width] };
+    let passes = first_bias.chunks_exact(width).zip(second_bias.chunks_exact(width)).zip(shares.chunks_exact(width));
+    let both = passes.map(|((first_bias, second_bias), shares)| {
+        let second = second.iter().zip(shares.iter().cycle()).map(|(weight, share)| weight * share);
+        [
+            Layer { weights: first.clone(), bias: first_bias.to_vec() },
+            Layer { weights: second.collect(), bias: second_bias.to_vec() },
+        ]
     });
-    Ok((head, layers.collect()))
+    both.collect()
 }
 
 /// As many numbers, of all that follows the head.
@@ -74,10 +101,11 @@ pub(super) fn read_head(bytes: &[u8]) -> Result<(Head, &[u8])> {
     let Some((head, rest)) = bytes.split_first_chunk::<12>() else {
         return Err(unreadable(format!("has {} bytes, fewer than its head", bytes.len())));
     };
-    let [b'L', b'P', b'D', b'Y', 2, unshuffle, scale, 0, width_low, width_high, blocks_low, blocks_high] = *head else {
+    let [b'L', b'P', b'D', b'Y', 2, unshuffle, scale, again, width_low, width_high, blocks_low, blocks_high] = *head
+    else {
         return Err(unreadable(format!("begins with {head:?}")));
     };
-    let (unshuffle, scale) = (usize::from(unshuffle), usize::from(scale));
+    let (unshuffle, scale, passes) = (usize::from(unshuffle), usize::from(scale), usize::from(again) + 1);
     let width = usize::from(u16::from_le_bytes([width_low, width_high]));
     let blocks = usize::from(u16::from_le_bytes([blocks_low, blocks_high]));
     let sound = (1..=4).contains(&unshuffle)
@@ -85,11 +113,14 @@ pub(super) fn read_head(bytes: &[u8]) -> Result<(Head, &[u8])> {
         && scale.is_multiple_of(unshuffle)
         && (1..=256).contains(&width)
         && width.is_multiple_of(BLOCK)
-        && blocks <= 64;
+        && passes <= 8
+        && blocks * passes <= 64;
     if !sound {
-        return Err(unreadable(format!("is of {blocks} blocks of {width} channels, {unshuffle} to {scale}")));
+        return Err(unreadable(format!(
+            "goes {passes} times through {blocks} blocks of {width} channels, {unshuffle} to {scale}"
+        )));
     }
-    Ok((Head { unshuffle, scale, width, blocks }, rest))
+    Ok((Head { unshuffle, scale, width, blocks, passes }, rest))
 }
 
 /// A 16-bit float of IEEE 754 as a 32-bit one, exactly.
@@ -110,21 +141,21 @@ fn unreadable(problem: String) -> Error {
     Error::internal("reading a network", format!("the file {problem}"))
 }
 
-/// A file of `unshuffle`, `scale`, `width` and `blocks` with 16-bit floats, as many as belong there.
+/// A file with 16-bit floats, as many as belong there.
 #[cfg(test)]
-pub(super) fn file(head: [u8; 4], values: impl Iterator<Item = u16>) -> Vec<u8> {
-    let [u, s, w, blocks] = head.map(usize::from);
-    let count = (9 * 3 * u * u + 1) * w + 2 * blocks * (9 * w + 1) * w + (9 * w + 1) * 3 * s * s;
-    let values: Vec<[u8; 2]> = values.take(count).map(u16::to_le_bytes).collect();
+pub(super) fn file(head: Head, values: impl Iterator<Item = u16>) -> Vec<u8> {
+    let values: Vec<[u8; 2]> = values.take(head.numbers()).map(u16::to_le_bytes).collect();
     packed(head, &[0, 1].map(|byte| values.iter().map(|value| value[byte]).collect::<Vec<_>>()).concat())
 }
 
 #[cfg(test)]
-fn packed([unshuffle, scale, width, blocks]: [u8; 4], bytes: &[u8]) -> Vec<u8> {
+fn packed(head: Head, bytes: &[u8]) -> Vec<u8> {
     let mut compressor = libdeflater::Compressor::new(libdeflater::CompressionLvl::fastest());
     let mut stream = vec![0; compressor.zlib_compress_bound(bytes.len())];
     let length = compressor.zlib_compress(bytes, &mut stream).unwrap();
-    let head = [b'L', b'P', b'D', b'Y', 2, unshuffle, scale, 0, width, 0, blocks, 0];
+    let [unshuffle, scale, again, width, blocks] =
+        [head.unshuffle, head.scale, head.passes - 1, head.width, head.blocks].map(|value| value as u8);
+    let head = [b'L', b'P', b'D', b'Y', 2, unshuffle, scale, again, width, 0, blocks, 0];
     [&head, &stream[..length]].concat()
 }
 
@@ -148,9 +179,11 @@ mod tests {
         assert!(single(0x7C00).is_infinite() && single(0x7E00).is_nan());
     }
 
+    const SMALL: Head = Head { unshuffle: 1, scale: 1, width: 16, blocks: 1, passes: 1 };
+
     #[test]
     fn numbers_are_read_in_the_order_in_which_they_were_written() {
-        let file = file([1, 1, 16, 1], (0..).map(|n: u16| n % 1000));
+        let file = file(SMALL, (0..).map(|n: u16| n % 1000));
         let (_, layers) = read(&file).unwrap();
         assert_eq!(layers.iter().map(|layer| layer.bias.len()).collect::<Vec<_>>(), [16, 16, 16, 3]);
         let read: Vec<f32> = layers.iter().flat_map(|layer| layer.weights.iter().chain(&layer.bias)).copied().collect();
@@ -159,17 +192,38 @@ mod tests {
     }
 
     #[test]
+    fn each_pass_has_biases_and_shares_of_its_own() {
+        // Each run of numbers is all the same: 1, 2, 3 or 4.
+        let head = Head { passes: 2, ..SMALL };
+        let [one, two, three, four] = [0x3C00, 0x4000, 0x4200, 0x4400];
+        let (weights, channels) = (9 * 16 * 16, 16);
+        let runs = [(28 * channels, one), (weights, two), (channels, one), (channels, four), (weights, three)];
+        let rest = [(channels, two), (channels, three), (channels, one), (channels, two), (usize::MAX, four)];
+        let values = runs.into_iter().chain(rest).flat_map(|(count, value)| std::iter::repeat_n(value, count));
+        let (head, layers) = read(&file(head, values)).unwrap();
+        assert_eq!((layers.len(), head.layers()), (6, 6));
+        let plain = |layer: &Layer| (layer.weights[0], layer.bias[0]);
+        let found: Vec<_> = layers.iter().map(plain).collect();
+        assert_eq!(found, [(1.0, 1.0), (2.0, 1.0), (3.0, 2.0), (2.0, 4.0), (6.0, 3.0), (4.0, 4.0)]);
+        for layer in &layers {
+            assert!(layer.weights.iter().all(|weight| *weight == layer.weights[0]));
+            assert!(layer.bias.iter().all(|bias| *bias == layer.bias[0]));
+        }
+    }
+
+    #[test]
     fn a_file_that_is_cut_or_has_a_rest_or_an_unknown_head_is_refused() {
-        let file = file([1, 2, 16, 0], std::iter::repeat(0));
-        assert_eq!(read(&file).unwrap().0, Head { unshuffle: 1, scale: 2, width: 16, blocks: 0 });
+        let head = Head { scale: 2, blocks: 0, ..SMALL };
+        let file = file(head, std::iter::repeat(0));
+        assert_eq!(read(&file).unwrap().0, head);
         assert!(read(&file[..file.len() - 1]).is_err());
         assert!(read(&[&file[..], &[0]].concat()).is_err());
-        for (at, value) in [(0, b'X'), (4, 1), (5, 0), (5, 3), (6, 9), (7, 1), (8, 0), (8, 17), (11, 1)] {
+        for (at, value) in [(0, b'X'), (4, 1), (5, 0), (5, 3), (6, 9), (7, 8), (8, 0), (8, 17), (11, 1)] {
             let mut other = file.clone();
             other[at] = value;
             assert!(read(&other).is_err(), "byte {at} is {value}");
         }
         assert!(read(&file[..11]).is_err());
-        assert!(read(&packed([1, 2, 16, 0], &[0; 2])).is_err(), "a stream of one number");
+        assert!(read(&packed(head, &[0; 2])).is_err(), "a stream of one number");
     }
 }

@@ -11,15 +11,15 @@ impl Noise {
     }
 }
 
-/// A file of small weights: 16-bit floats of sign, exponent and fraction from a generator.
-fn file(unshuffle: u8, scale: u8, width: u8, blocks: u8) -> Vec<u8> {
+/// A file of small weights, gone through twice where the blocks are odd: 16-bit floats of sign, exponent and fraction from a generator.
+fn file(unshuffle: usize, scale: usize, width: usize, blocks: usize) -> Vec<u8> {
     let mut noise = Noise(7);
     let values = std::iter::repeat_with(|| {
         let sign = if noise.next() < 0.5 { 0x8000 } else { 0 };
         // 2^-6 to 2^-4.
         sign | 0x2400 | (noise.next() * 2048.0) as u16
     });
-    weights::file([unshuffle, scale, width, blocks], values)
+    weights::file(Head { unshuffle, scale, width, blocks, passes: 1 + blocks % 2 }, values)
 }
 
 fn picture(width: u32, height: u32) -> Raster {
