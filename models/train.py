@@ -22,12 +22,12 @@ from pictures import KEPT, Pictures, files
 
 TASKS = {
     # Name: what it is made of, pixels across of a patch of the original.
-    "clean": ({"unshuffle": 1, "scale": 2, "width": 32, "blocks": 14}, 128),
+    "clean": ({"unshuffle": 1, "scale": 2, "width": 32, "blocks": 14, "passes": 2}, 192),
     "photo": ({"unshuffle": 1, "scale": 2, "width": 32, "blocks": 16}, 128),
     "clean4": ({"unshuffle": 1, "scale": 4, "width": 32, "blocks": 14}, 192),
     "photo4": ({"unshuffle": 1, "scale": 4, "width": 32, "blocks": 11}, 192),
     "denoise": ({"unshuffle": 2, "scale": 2, "width": 64, "blocks": 6}, 96),
-    "face": ({"unshuffle": 2, "scale": 2, "width": 32, "blocks": 5}, 96),
+    "face": ({"unshuffle": 2, "scale": 2, "width": 32, "blocks": 5, "passes": 2}, 96),
     "grain": ({"unshuffle": 2, "scale": 2, "width": 32, "blocks": 5}, 96),
 }
 # Those that take noise out.
@@ -172,8 +172,7 @@ def main():
     options.add_argument("--rate", type=float, default=1.5e-3)
     options.add_argument("--from", dest="start", help="checkpoint whose weights to start from")
     options.add_argument("--blocks", type=int, help="as many in place of the task's")
-    options.add_argument("--patch", type=int, help="pixels across of a patch of the original, in place of the task's")
-    options.add_argument("--passes", type=int, default=1, help="through the blocks")
+    options.add_argument("--passes", type=int, help="as many through the blocks in place of the task's")
     options.add_argument("--resume", action="store_true", help="go on with the checkpoint in --out")
     options.add_argument("--threads", type=int, default=0)
     options.add_argument("--seed", type=int, default=0)
@@ -181,8 +180,7 @@ def main():
     if asked.threads:
         torch.set_num_threads(asked.threads)
     shape, size = TASKS[asked.task]
-    size = asked.patch or size
-    shape = {**shape, "blocks": asked.blocks or shape["blocks"], "passes": asked.passes}
+    shape = {**shape, "blocks": asked.blocks or shape["blocks"], "passes": asked.passes or shape.get("passes", 1)}
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     network = Network(**shape).to(device, memory_format=torch.channels_last)
     # The fastest of the convolutions at hand for each shape.

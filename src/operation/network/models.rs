@@ -25,7 +25,7 @@ pub struct Models {
     pub face: Option<Arc<dyn Restore>>,
     /// Takes noise out of faces that were not stored by JPEG, in a quarter of the time of `denoise`. Its scale is 1.
     pub face_grain: Option<Arc<dyn Model>>,
-    /// Makes faces sharp that were blurred, noisy and then stored by JPEG. Its scale is 1.
+    /// Makes faces sharp that were blurred and then noisy or stored by JPEG. Its scale is 1.
     pub face_restore: Option<Arc<dyn Model>>,
 }
 

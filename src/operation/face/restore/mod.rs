@@ -57,7 +57,7 @@ pub struct Classic {
     pub denoise: Option<Arc<dyn Model>>,
     /// Takes noise out where there are no blocks; `None` leaves that to `denoise`. Of scale 1.
     pub grain: Option<Arc<dyn Model>>,
-    /// Takes blur, noise and what JPEG has made of the two out at once, where all are there; `None` leaves them to one filter
+    /// Takes out blur, and noise or what JPEG has made of it, at once where they are together; `None` leaves them to one filter
     /// after another. Of scale 1.
     pub restore: Option<Arc<dyn Model>>,
 }
@@ -79,10 +79,15 @@ const BLOCKS: (f32, f32, f32) = (0.09, 0.3, 0.25);
 const FLOORS: [f32; 3] = [2.4, 1.6, 0.8];
 /// How much stronger noise is than it seems where JPEG has taken the weaker half of it.
 const CODED: f32 = 1.2;
-/// Where one network comes in for all: codes of noise, pixels of blur, and by how many it is smoothed to be measured.
+/// Where our own filter comes in for a network, in codes of noise.
 const NOISY: (f32, f32) = (1.0, 2.0);
-const SOFT: (f32, f32) = (0.85, 1.15);
+/// Where one network comes in for all: pixels of blur, and by how many it is smoothed to be measured; blocks of JPEG, or codes of
+/// noise, and below which there is skin that was blurred.
+const SOFT: (f32, f32) = (0.45, 0.7);
 const SMOOTHED: f32 = 1.0;
+const SOFT_BLOCKS: (f32, f32) = (0.02, 0.05);
+const SOFT_NOISE: (f32, f32) = (0.5, 1.5);
+const SOFT_FLOOR: f32 = 1.0;
 /// How far around a pixel of half the size luma and chroma are compared, as a standard deviation; and below which variance of
 /// luma, in codes, it says nothing.
 const AROUND: f32 = 2.0;
@@ -262,16 +267,19 @@ impl Damage {
         (self.deviation / 3.0 + self.blocks * 8.0).min(1.0)
     }
 
-    /// How surely there was blur before noise and JPEG: what one network takes back better than filters do, one after another.
+    /// How surely there was blur before noise or JPEG: what one network takes back better than filters do, one after another.
     /// It comes in by degrees.
     fn soft(&self, luma: &Field, run: Run<'_>) -> Result<f32> {
-        if self.blocks == 0.0 || self.deviation <= NOISY.0 {
-            return Ok(0.0);
-        }
         // Smoothed first, since noise has steep edges.
         let blur = measure::blur(&luma.convolved(&gaussian(SMOOTHED), run)?, EDGES, run)?;
-        let before = (blur * blur - SMOOTHED * SMOOTHED).max(0.0).sqrt();
-        Ok(slope(self.deviation, NOISY) * slope(before, SOFT))
+        let soft = slope((blur * blur - SMOOTHED * SMOOTHED).max(0.0).sqrt(), SOFT);
+        let coded = slope(self.blocks, SOFT_BLOCKS);
+        if soft == 0.0 || coded == 1.0 {
+            return Ok(soft);
+        }
+        // Blurred skin has little of what noise is told from.
+        let noise = deviation(&measure::noise(luma, SOFT_FLOOR, run)?);
+        Ok(soft * slope(noise, SOFT_NOISE).max(coded))
     }
 
     /// How carefully blur is taken back.
