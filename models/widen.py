@@ -1,5 +1,6 @@
 """Makes a checkpoint to start from of a file that ships: for a larger scale, of which it enlarges as that does at first and repeats
-pixels beyond; for work at half resolution on pictures that keep their size; or with more blocks, which change nothing at first."""
+pixels beyond; for work at half resolution on pictures that keep their size; with more blocks, which change nothing at first; or with
+more passes through them, which add less each."""
 
 import argparse
 
