@@ -15,28 +15,38 @@ use crate::{
     error::Result,
 };
 
-/// About the bytes of its table and frames; `None` where they are not as we would write them, but for their codes.
-pub(super) fn outlook(file: &[u8], run: Run<'_>) -> Result<Option<u64>> {
-    let mut sum = Walk::start(file)?.0.table.map_or(0, blocks::Table::bytes) as u64;
+/// What a file comes to with its frames as they are split.
+pub(super) struct Outlook {
+    /// About those of its table and frames.
+    pub(super) bytes: u64,
+    /// Which frames other codes may be shorter for.
+    anew: Vec<bool>,
+}
+
+/// By a quick look; `None` where frames are not as we would write them, but for their codes.
+pub(super) fn outlook(file: &[u8], run: Run<'_>) -> Result<Option<Outlook>> {
+    let mut outlook =
+        Outlook { bytes: Walk::start(file)?.0.table.map_or(0, blocks::Table::bytes) as u64, anew: vec![] };
     let all = walk(file, run, |kept| {
-        let anew = kept.quick(run)?.map_or(u64::MAX, |quick| thorough(quick as u64));
-        sum += anew.min(kept.stored_bytes() as u64) + FRAME_BYTES as u64;
+        let quick = kept.frame.quick(&kept.needs, kept.global, run)?;
+        let (anew, stored) = (quick.map_or(u64::MAX, |quick| thorough(quick as u64)), kept.stored_bytes() as u64);
+        outlook.bytes += anew.min(stored) + FRAME_BYTES as u64;
+        outlook.anew.push(anew < stored);
         Ok(())
     })?;
-    Ok(all.then_some(sum))
+    Ok(all.then_some(outlook))
 }
 
 /// The file with these frames.
-pub(super) fn write(file: &[u8], run: Run<'_>) -> Result<Vec<u8>> {
-    let (screen, mut frames) = Walk::start(file)?;
-    let still = frames.next_frame(run)?.is_some() && frames.next_frame(run)?.is_none();
-    let player = Player::new(file, run)?;
+pub(super) fn write(file: &[u8], outlook: &Outlook, run: Run<'_>) -> Result<Vec<u8>> {
+    let (screen, player) = (Walk::start(file)?.0, Player::new(file, run)?);
     let (mut out, mut bytes) = (Vec::new(), 0);
     write_head(&mut out, player.size(), &table(screen.table), player.plays());
+    let (still, mut anew) = (outlook.anew.len() == 1, outlook.anew.iter());
     walk(file, run, |kept| {
         let (stored, least) = (kept.stored, kept.stored_bytes());
-        let worth = kept.quick(run)?.is_some_and(|quick| thorough(quick as u64) < least as u64);
-        let best = if worth { kept.frame.best(&kept.needs, kept.global, &mut bytes, run)? } else { None };
+        let best =
+            if anew.next() == Some(&true) { kept.frame.best(&kept.needs, kept.global, &mut bytes, run)? } else { None };
         match best.filter(|best| best.bytes() < least) {
             Some(best) => best.write(&mut out, &kept.split, stored.control.ticks, still),
             None => write_stored(&mut out, &stored, still),
@@ -60,10 +70,6 @@ impl Kept<'_> {
     /// Those of its codes and its own table.
     fn stored_bytes(&self) -> usize {
         self.stored.table.map_or(0, blocks::Table::bytes) + blocks(self.stored.data).map(<[u8]>::len).sum::<usize>() + 1
-    }
-
-    fn quick(&self, run: Run<'_>) -> Result<Option<usize>> {
-        self.frame.quick(&self.needs, self.global, run)
     }
 }
 
@@ -147,7 +153,8 @@ mod tests {
         for striped in [false, true] {
             let file = Gif.encode(&mut noise(striped), &EncodeOptions::Gif(GifOptions::new(40.0)), run).unwrap();
             let anew = recompress::encode(&mut Merged::new(Player::new(&file, run).unwrap()), run).unwrap().unwrap();
-            let (kept, again) = (write(&file, run).unwrap(), Gif.recompress(&file, false, run).unwrap());
+            let outlook = outlook(&file, run).unwrap().unwrap();
+            let (kept, again) = (write(&file, &outlook, run).unwrap(), Gif.recompress(&file, false, run).unwrap());
             assert!(canvases(&kept, run) == canvases(&file, run));
             match striped {
                 false => assert!(kept == file && again == file && anew.len() > file.len(), "{}", anew.len()),

@@ -46,12 +46,12 @@ impl Recompress for Gif {
             let anew = draft.as_ref().map(|draft| draft.outlook(&mut merged, u64::MAX, run)).transpose()?.flatten();
             let frames = draft.as_ref().map_or(0, |draft| draft.splits.len());
             let anew = anew.map_or(u64::MAX, |anew| thorough(anew) + (frames * FRAME_BYTES) as u64);
-            if frames > 1 && kept.abs_diff(anew) <= kept / ALIKE && bytes.len() <= SMALL {
-                let (kept, anew) = (kept::write(bytes, run)?, written(&mut merged)?.flatten());
+            if frames > 1 && kept.bytes.abs_diff(anew) <= kept.bytes / ALIKE && bytes.len() <= SMALL {
+                let (kept, anew) = (kept::write(bytes, &kept, run)?, written(&mut merged)?.flatten());
                 return Ok(anew.filter(|anew| anew.len() < kept.len()).unwrap_or(kept));
             }
-            if kept < anew {
-                return kept::write(bytes, run);
+            if kept.bytes < anew {
+                return kept::write(bytes, &kept, run);
             }
         }
         match written(&mut merged)?.flatten() {
