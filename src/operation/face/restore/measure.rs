@@ -20,9 +20,8 @@ const LEAST: f32 = 0.01;
 
 /// Standard deviation of noise by frequency, in the units of the field: of what is seen in the blocks that have least, but not
 /// nothing, at low frequencies, where pictures have most (N. Ponomarenko, V. Lukin, M. Zriakhov, A. Kaarna and J. Astola, *An
-/// Automatic Approach to Lossy Compression of AVIRIS Images*, IGARSS 2007). What is found there below `floor` is taken for
-/// skin, and all of it from twice that on for noise.
-pub(super) fn noise(field: &Field, floor: f32, run: Run<'_>) -> Result<Block> {
+/// Automatic Approach to Lossy Compression of AVIRIS Images*, IGARSS 2007). Some of it is the picture's: see [`judged`].
+pub(super) fn noise(field: &Field, run: Run<'_>) -> Result<Block> {
     let mut blocks = Vec::new();
     for y in (0..field.height.saturating_sub(7)).step_by(STEP) {
         run.check()?;
@@ -51,11 +50,12 @@ pub(super) fn noise(field: &Field, floor: f32, run: Run<'_>) -> Result<Block> {
         }
     }
     run.check()?;
-    Ok(judged(noise, floor))
+    Ok(noise)
 }
 
-/// Noise without what a picture itself has at these frequencies.
-fn judged(mut noise: Block, floor: f32) -> Block {
+/// Noise without what a picture itself has at these frequencies. What is found there below `floor` is taken for skin, and all of
+/// it from twice that on for noise.
+pub(super) fn judged(mut noise: Block, floor: f32) -> Block {
     let places =
         |from: usize, to: usize| (0..64).map(|n| (n / 8, n % 8)).filter(move |(v, u)| (from..=to).contains(&(v + u)));
     let band = |noise: &Block, from: usize, to: usize| {

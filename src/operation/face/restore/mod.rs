@@ -230,6 +230,8 @@ fn product(one: &Field, other: &Field) -> Field {
 
 /// What was done to luma before it came here.
 struct Damage {
+    /// What seems to be noise, some of which may be skin.
+    seen: Block,
     /// Standard deviation by frequency, in codes.
     noise: Block,
     /// Its mean.
@@ -242,10 +244,11 @@ impl Damage {
     fn of(luma: &Field, run: Run<'_>) -> Result<Self> {
         let blocks = blocks(luma, run)?;
         let coded = blocks > BLOCKS.1;
-        let noise = measure::noise(luma, FLOORS[usize::from(coded)], run)?;
-        let noise = noise.map(|row| row.map(|value| if coded { CODED * value } else { value }));
+        let seen = measure::noise(luma, run)?;
+        let noise = measure::judged(seen, FLOORS[usize::from(coded)])
+            .map(|row| row.map(|value| if coded { CODED * value } else { value }));
         let blocks = if coded { (blocks * BLOCKS.0).min(BLOCKS.2) } else { 0.0 };
-        Ok(Self { deviation: deviation(&noise), noise, blocks })
+        Ok(Self { seen, deviation: deviation(&noise), noise, blocks })
     }
 
     /// Noise of the finest size and of the next, where it is half as strong; nothing for what has none.
@@ -278,7 +281,7 @@ impl Damage {
             return Ok(soft);
         }
         // Blurred skin has little of what noise is told from.
-        let noise = deviation(&measure::noise(luma, SOFT_FLOOR, run)?);
+        let noise = deviation(&measure::judged(self.seen, SOFT_FLOOR));
         Ok(soft * slope(noise, SOFT_NOISE).max(coded))
     }
 
@@ -303,7 +306,7 @@ fn deviation(noise: &Block) -> f32 {
 
 /// Half the size of a plane of chroma without noise, by our own filter; `None` if there is no noise.
 fn chroma(field: &Field, run: Run<'_>) -> Result<Option<Field>> {
-    let noise = measure::noise(field, FLOORS[2], run)?;
+    let noise = measure::judged(measure::noise(field, run)?, FLOORS[2]);
     if deviation(&noise) == 0.0 {
         return Ok(None);
     }
