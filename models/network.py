@@ -24,14 +24,11 @@ class Block(nn.Module):
         self.biases = nn.Parameter(torch.zeros(passes, 2, width))
         self.shares = nn.Parameter(torch.full((passes, width), 1 / passes), requires_grad=passes > 1)
 
-    def layers(self, at):
-        """Weights and biases of the two convolutions in a pass."""
-        first, second = self.biases[at]
-        return (self.first.weight, first), (self.second.weight * self.shares[at][:, None, None, None], second)
-
     def forward(self, x, at):
-        (first, one), (second, two) = self.layers(at)
-        return x + F.conv2d(F.relu(F.conv2d(x, first, one, padding=1)), second, two, padding=1)
+        """The pass `at`."""
+        first, second = self.biases[at]
+        between = F.relu(F.conv2d(x, self.first.weight, first, padding=1))
+        return x + F.conv2d(between, self.second.weight * self.shares[at][:, None, None, None], second, padding=1)
 
 
 class Network(nn.Module):

@@ -72,8 +72,12 @@ def main():
     network = file.read(asked.file)
     if asked.passes:
         start = repeated(network, asked.passes)
+    elif asked.half:
+        start = folded(network)
+    elif asked.blocks:
+        start = deepened(network, asked.blocks)
     else:
-        start = folded(network) if asked.half else deepened(network, asked.blocks) if asked.blocks else widened(network, asked.scale)
+        start = widened(network, asked.scale)
     torch.save({"shape": start.shape, "mean": start.state_dict(), "step": 0}, asked.checkpoint)
 
 

@@ -167,7 +167,7 @@ pub(super) use vector;
 /// A group of tiles, `P` at a time with blocks of outputs in `N` registers.
 ///
 /// # Safety
-/// `job.check(to)` passed, `tiles` is one of `job.groups()`, `space` was made for its filters, and the instructions of `V` are there.
+/// `job.check(to, space)` passed, `tiles` is one of `job.groups()`, and the instructions of `V` are there.
 #[inline(always)]
 pub(super) unsafe fn group<V: Vector, const N: usize, const P: usize>(
     job: &Job<'_>,
