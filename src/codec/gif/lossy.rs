@@ -13,7 +13,8 @@ use super::{
     merged::{Merged, Source},
     recompress::Draft,
     tables::{Needs, Table},
-    trade::{MOST_SPARED, Trader, Wish, Wishes},
+    trade::Trader,
+    wishes::{MOST_SPARED, Wish, Wishes},
     write::{TRAILER, write_head},
 };
 use crate::{

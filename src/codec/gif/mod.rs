@@ -30,7 +30,11 @@ mod merged;
 #[cfg(feature = "gif")]
 mod parse;
 #[cfg(feature = "gif")]
+mod phrases;
+#[cfg(feature = "gif")]
 mod player;
+#[cfg(feature = "gif")]
+mod prices;
 mod probe;
 #[cfg(feature = "gif")]
 mod recompress;
@@ -38,6 +42,8 @@ mod recompress;
 mod tables;
 #[cfg(feature = "gif")]
 mod trade;
+#[cfg(feature = "gif")]
+mod wishes;
 #[cfg(feature = "gif")]
 mod write;
 

@@ -1,24 +1,28 @@
 //! Indices to LZW codes where colours may be a little off, if that spares enough bits.
 //!
-//! Each phrase is the one that costs the fewest bits a pixel, errors counted at the price of bits. (Cutting a phrase short
-//! so that the next one reaches farther costs more than it gains: the dictionary grows more slowly.) Errors are diffused to
-//! the pixels behind and below, so that colours stay true in the mean.
+//! Errors are counted at the price of bits. A phrase costs its code and its errors, and is worth what its pixels would cost
+//! otherwise, as foreseen by those around; of a few that come out best, the one is taken that the next phrase fits best
+//! behind. Errors are diffused to the pixels behind and below, so that colours stay true in the mean.
 
 use super::{
     colour::{Point, add, distance, misleads, point, square},
     compress::Bits,
+    phrases::Phrases,
+    prices::Prices,
+    wishes::{MOST_SPARED, Wish, Wishes},
 };
 use crate::{codec::sequence::Pixel, control::Run, error::Result};
 
-/// Bits of the longest code.
-const MOST_BITS: u32 = 12;
-const MOST_CODES: u16 = 1 << MOST_BITS;
-/// No error of a pixel is worth more bits than this: so many spell it out.
-pub(super) const MOST_SPARED: f32 = 11.0;
 /// Paths followed at once.
 const MOST_PATHS: usize = 48;
-/// Pixels by which a path may be dearer than the best so far and still be followed.
+/// Pixels' worth by which a path may be dearer than the best so far and still be followed.
 const PATIENCE: f32 = 8.0;
+/// Phrases behind each of which the next one is looked at, of different lengths, and bits by which they may be dearer than
+/// the best.
+const AHEAD: usize = 2;
+const CLOSE: f32 = 4.0;
+/// What it costs in bits to make a phrase that is known already: the dictionary grows by nothing.
+const KNOWN: f32 = 5.0;
 /// Phrases between two questions whether to go on; one takes some microseconds.
 const STRIDE: u32 = 1 << 10;
 /// Share of an error that counts by itself; the rest is counted with what was diffused to the pixel.
@@ -29,76 +33,6 @@ const RIGHT: f32 = 0.4;
 const BELOW: [f32; 3] = [0.15, 0.2, 0.05];
 /// Squared errors below this are not handed on: they would become ever smaller, down to numbers that machines are slow with.
 const GONE: f32 = 1e-8;
-
-/// No code: a child is never the first.
-const NONE: u16 = 0;
-
-/// A pixel to be coded.
-pub(super) struct Wish {
-    /// The index of its colour, or of the nearest; `None` where it has to be left.
-    nearest: Option<u8>,
-    colour: Point,
-    /// What the canvas shows.
-    base: Point,
-    /// What it costs in bits to leave it; infinite where it may not be.
-    left: f32,
-    /// What a unit of distance from its colour costs in bits.
-    weight: f32,
-    /// Whether the canvas shows the very colour, and whether the table has it.
-    there: bool,
-    exact: bool,
-}
-
-impl Wish {
-    /// Of a colour, where the canvas shows another, and the table has one that is `nearest`.
-    pub(super) fn new(
-        (colour, base): (Pixel, Pixel),
-        nearest: Option<(u8, Pixel)>,
-        (left, weight): (f32, f32),
-    ) -> Self {
-        Self {
-            nearest: nearest.map(|(index, _)| index),
-            colour: point(colour),
-            base: point(base),
-            left,
-            weight,
-            there: left == 0.0 && base == colour,
-            exact: nearest.is_some_and(|(_, entry)| entry == colour),
-        }
-    }
-
-    /// Whether the very colour is what `index` shows.
-    fn is_met(&self, index: u8, leaving: Option<u8>) -> bool {
-        if leaving == Some(index) { self.there } else { self.exact && self.nearest == Some(index) }
-    }
-}
-
-/// Pixels to be coded.
-pub(super) struct Wishes<'a> {
-    pub(super) pixels: &'a [Wish],
-    /// Pixels of a row.
-    pub(super) width: usize,
-    pub(super) entries: &'a [Pixel],
-    pub(super) transparent: Option<u8>,
-    /// Whether pixels that need not be left may be.
-    pub(super) leaves: bool,
-}
-
-impl Wishes<'_> {
-    /// Whether a pixel may be left as it is. One whose colour has its index taken for that must be, and so must one that is
-    /// there already and could only be drawn otherwise.
-    #[inline(always)]
-    fn may_leave(&self, wish: &Wish) -> bool {
-        let taken = wish.nearest.is_none() || wish.nearest == self.transparent || wish.there && !wish.exact;
-        self.transparent.is_some() && (taken || self.leaves && wish.left <= MOST_SPARED)
-    }
-
-    /// Bits that hold every index, at least 2.
-    fn bits(&self) -> u8 {
-        let most = self.entries.len().saturating_sub(1).max(self.transparent.unwrap_or(0).into());
-        (usize::BITS - most.leading_zeros()).max(2) as u8
-    }
-}
 
 /// Pixels coded.
 pub(super) struct Traded {
@@ -133,24 +67,34 @@ struct Path {
     carried: Point,
 }
 
-/// A phrase, and its price a pixel in bits.
+/// A phrase that may come next.
 #[derive(Debug, Clone, Copy)]
 struct Phrase {
     code: u16,
     length: usize,
+    /// What it costs in bits above what its pixels are worth.
     price: f32,
+    /// The error that goes to the next pixel.
+    carried: Point,
 }
 
-/// A dictionary that grows as a decoder's does.
+impl Phrase {
+    /// What is dearer than any.
+    const NONE: Self = Self { code: 0, length: 1, price: f32::INFINITY, carried: [0.0; 3] };
+}
+
+/// The best first.
+type Few = [Phrase; AHEAD];
+
+/// Those that are not much dearer than the best.
+fn close(few: &Few) -> impl Iterator<Item = &Phrase> {
+    few.iter().take_while(|phrase| phrase.price <= few[0].price + CLOSE)
+}
+
+/// Codes pixels.
 pub(super) struct Trader {
-    child: Vec<u16>,
-    sibling: Vec<u16>,
-    last: Vec<u8>,
-    first: Vec<u8>,
-    parent: Vec<u16>,
-    next: u16,
-    width: u32,
-    bits: u8,
+    phrases: Phrases,
+    prices: Prices,
     /// The index that leaves a pixel as it is.
     leaving: Option<u8>,
     points: Vec<Point>,
@@ -163,20 +107,15 @@ pub(super) struct Trader {
     above: Vec<Point>,
     paths: Vec<Path>,
     further: Vec<Path>,
+    /// Phrases that may come next, if they are known already.
+    ahead: Option<Few>,
 }
 
 impl Trader {
     pub(super) fn new() -> Self {
-        let codes = || vec![NONE; MOST_CODES.into()];
         Self {
-            child: codes(),
-            sibling: codes(),
-            last: vec![0; MOST_CODES.into()],
-            first: vec![0; MOST_CODES.into()],
-            parent: codes(),
-            next: 0,
-            width: 0,
-            bits: 2,
+            phrases: Phrases::new(),
+            prices: Prices::new(),
             leaving: None,
             points: Vec::new(),
             drawn: Vec::new(),
@@ -184,14 +123,15 @@ impl Trader {
             above: Vec::new(),
             paths: Vec::new(),
             further: Vec::new(),
+            ahead: None,
         }
     }
 
     fn start(&mut self, wishes: &Wishes<'_>) {
-        (self.bits, self.leaving) = (wishes.bits(), wishes.transparent);
-        for code in 0..1u16 << self.bits {
-            (self.last[usize::from(code)], self.first[usize::from(code)]) = (code as u8, code as u8);
-        }
+        self.phrases.start(wishes.bits());
+        self.prices.start(wishes.width);
+        self.leaving = wishes.transparent;
+        self.ahead = None;
         self.above.clear();
         self.above.resize((wishes.width + 3).next_power_of_two(), [0.0; 3]);
         let mut points: Vec<_> = wishes.entries.iter().map(|&entry| point(entry)).collect();
@@ -217,42 +157,38 @@ impl Trader {
         }
     }
 
-    fn clear(&mut self) {
-        self.next = (1 << self.bits) + 2;
-        self.width = u32::from(self.bits) + 1;
-        self.child[..usize::from(self.next)].fill(NONE);
-    }
-
     /// Codes the pixels. A dictionary that is full is given up: in what is not flat, phrases of long ago seldom fit.
     pub(super) fn code(&mut self, wishes: &Wishes<'_>, run: Run<'_>) -> Result<Traded> {
         self.start(wishes);
-        let (clear, mut out) = (1u16 << self.bits, Bits::new(self.bits));
+        let (clear, mut out) = (self.phrases.clear_code(), Bits::new(wishes.bits()));
         let mut indices = Vec::with_capacity(wishes.pixels.len());
         let (mut carried, mut error, mut previous, mut count) = ([0.0; 3], 0.0, None::<u16>, 0u32);
-        self.clear();
-        out.push(clear, self.width);
+        out.push(clear, self.phrases.width());
         while indices.len() < wishes.pixels.len() {
             count = count.wrapping_add(1);
             if count.is_multiple_of(STRIDE) {
                 run.check()?;
             }
             let at = indices.len();
-            let (code, length) = self.step(wishes, at, carried, previous);
-            out.push(code, self.width);
-            self.spell(code, length, &mut indices);
+            let Phrase { code, length, .. } = self.step(wishes, at, carried, previous);
+            let width = self.phrases.width();
+            out.push(code, width);
+            self.phrases.spell(code, length, &mut indices);
             let drawn = self.settle(wishes, at, &indices[at..], carried);
             (error, carried) = (error + drawn.error, drawn.carried);
+            self.prices.paid(&wishes.pixels[at..at + length], at, (width as f32 + drawn.error) / length as f32);
             if let Some(before) = previous {
-                self.grow(before, self.first[usize::from(code)]);
+                let _ = self.phrases.grow(before, self.phrases.first(code));
             }
             previous = Some(code);
-            if self.next == MOST_CODES && indices.len() < wishes.pixels.len() {
-                out.push(clear, self.width);
-                self.clear();
+            if self.phrases.is_full() && indices.len() < wishes.pixels.len() {
+                out.push(clear, self.phrases.width());
+                self.phrases.clear();
+                self.ahead = None;
                 previous = None;
             }
         }
-        out.push(clear + 1, self.width);
+        out.push(clear + 1, self.phrases.width());
         let codes = out.finish();
         Ok(Traded { codes, indices, error })
     }
@@ -359,25 +295,34 @@ impl Trader {
         self.paths = paths;
     }
 
-    /// The code and length of the phrase at `at` that costs the fewest bits a pixel. Of paths that cost the same, the one
-    /// that began by leaving a pixel goes first, so that what is left makes long phrases.
-    fn best(&mut self, wishes: &Wishes<'_>, at: usize, carried: Point) -> (u16, usize) {
-        let bits = self.width as f32;
+    /// The phrases of different lengths that come out best at `at` behind `previous`. Of paths that cost the same, the one that
+    /// began by leaving a pixel goes first, so that what is left makes long phrases.
+    fn search(&mut self, wishes: &Wishes<'_>, at: usize, carried: Point, previous: Option<u16>) -> Few {
+        let mut few = [Phrase::NONE; AHEAD];
+        // The code that is being made may be the next.
+        let foreseen = previous.and_then(|before| self.phrases.foresee(before));
+        let (bits, mut worth, mut x) = (self.phrases.width() as f32, 0.0, at % wishes.width);
         self.begin(wishes, at, carried);
-        // There is no table without a colour, so that some path is begun.
-        let mut best = Phrase { code: 0, length: 1, price: f32::INFINITY };
         for length in 1.. {
             let Some(path) = self.paths.iter().min_by(|a, b| a.error.total_cmp(&b.error)) else { break };
-            let price = (bits + path.error) / length as f32;
-            if price < best.price {
-                best = Phrase { code: path.code, length, price };
+            let each = self.prices.of(&wishes.pixels[at + length - 1], x);
+            worth += each;
+            let mut phrase =
+                Phrase { code: path.code, length, price: bits + path.error - worth, carried: path.carried };
+            for place in &mut few {
+                if phrase.price < place.price {
+                    std::mem::swap(place, &mut phrase);
+                }
             }
             if at + length == wishes.pixels.len() {
                 break;
             }
-            self.go_on(wishes, at + length, best.price * (length as f32 + PATIENCE));
+            let limit = few[0].price - bits + worth + each.max(worth / length as f32) * PATIENCE;
+            self.go_on(wishes, at + length, limit);
+            x = if x + 1 == wishes.width { 0 } else { x + 1 };
         }
-        (best.code, best.length)
+        self.phrases.unlink(foreseen);
+        few
     }
 
     /// Follows all paths by a pixel.
@@ -387,13 +332,10 @@ impl Trader {
         further.clear();
         for path in &self.paths {
             let limit = limit.min(path.error + MOST_SPARED);
-            let mut child = self.child[usize::from(path.code)];
-            while child != NONE {
-                let before = (path.error, path.carried);
-                if let Some((error, carried)) = self.follow(&target, before, self.last[usize::from(child)], limit) {
-                    further.push(Path { code: child, error, carried });
+            for (code, index) in self.phrases.after(path.code) {
+                if let Some((error, carried)) = self.follow(&target, (path.error, path.carried), index, limit) {
+                    further.push(Path { code, error, carried });
                 }
-                child = self.sibling[usize::from(child)];
             }
         }
         if further.len() > MOST_PATHS {
@@ -403,52 +345,50 @@ impl Trader {
         self.further = std::mem::replace(&mut self.paths, further);
     }
 
-    /// The next phrase. The code that is being made, which stands for the last phrase and the first index of this one, may
-    /// be this one.
-    fn step(&mut self, wishes: &Wishes<'_>, at: usize, carried: Point, previous: Option<u16>) -> (u16, usize) {
-        let Some(before) = previous else { return self.best(wishes, at, carried) };
-        let tentative = self.link(before, self.first[usize::from(before)]);
-        let found = self.best(wishes, at, carried);
-        if tentative {
-            self.child[usize::from(before)] = self.sibling[usize::from(self.next)];
+    /// The next phrase.
+    fn step(&mut self, wishes: &Wishes<'_>, at: usize, carried: Point, previous: Option<u16>) -> Phrase {
+        let few = self.ahead.take().unwrap_or_else(|| self.search(wishes, at, carried, previous));
+        // The code that is being made may be the next, and gets other meanings while more are looked at.
+        let name = |phrases: &mut Phrases| previous.into_iter().for_each(|before| phrases.name(before));
+        name(&mut self.phrases);
+        let (mut best, mut least) = (few[0], f32::INFINITY);
+        if close(&few).nth(1).is_none() {
+            return best;
         }
-        found
-    }
-
-    fn spell(&self, code: u16, length: usize, indices: &mut Vec<u8>) {
-        let start = indices.len();
-        indices.resize(start + length, 0);
-        let mut code = usize::from(code);
-        for index in indices[start..].iter_mut().rev() {
-            *index = self.last[code];
-            code = self.parent[code].into();
-        }
-    }
-
-    /// Does what a decoder does behind `before` and a phrase that begins with `index`.
-    fn grow(&mut self, before: u16, index: u8) {
-        self.link(before, index);
-        self.next += 1;
-        if u32::from(self.next) == 1 << self.width && self.width < MOST_BITS {
-            self.width += 1;
-        }
-    }
-
-    /// Makes the next code mean `before` and `index`; whether no other code does already.
-    fn link(&mut self, before: u16, index: u8) -> bool {
-        let (before_at, new) = (usize::from(before), usize::from(self.next));
-        (self.last[new], self.first[new], self.parent[new]) = (index, self.first[before_at], before);
-        self.child[new] = NONE;
-        let mut child = self.child[before_at];
-        while child != NONE {
-            if self.last[usize::from(child)] == index {
-                return false;
+        for &phrase in close(&few) {
+            let beyond = self.beyond(wishes, at, &phrase, previous);
+            let total = phrase.price + beyond.map_or(0.0, |(price, _)| price);
+            if total < least {
+                (best, least, self.ahead) = (phrase, total, beyond.map(|(_, few)| few));
             }
-            child = self.sibling[usize::from(child)];
         }
-        self.sibling[new] = self.child[before_at];
-        self.child[before_at] = self.next;
-        true
+        name(&mut self.phrases);
+        best
+    }
+
+    /// What may come behind a phrase, and the price of the best; `None` at the end.
+    fn beyond(
+        &mut self,
+        wishes: &Wishes<'_>,
+        at: usize,
+        phrase: &Phrase,
+        previous: Option<u16>,
+    ) -> Option<(f32, Few)> {
+        let end = at + phrase.length;
+        if end == wishes.pixels.len() {
+            return None;
+        }
+        let was = previous.map(|before| self.phrases.grow(before, self.phrases.first(phrase.code)));
+        let few = self.search(wishes, end, phrase.carried, Some(phrase.code));
+        let price = |next: &Phrase| {
+            let known = self.phrases.knows(phrase.code, self.phrases.first(next.code));
+            next.price + if known { KNOWN } else { 0.0 }
+        };
+        let least = close(&few).map(price).fold(f32::INFINITY, f32::min);
+        if let Some(was) = was {
+            self.phrases.shrink(&was);
+        }
+        Some((least, few))
     }
 }
 
