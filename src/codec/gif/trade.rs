@@ -20,7 +20,7 @@ const PATIENCE: f32 = 8.0;
 /// Phrases behind each of which the next one is looked at, of different lengths, and bits by which they may be dearer than
 /// the best.
 const AHEAD: usize = 3;
-const CLOSE: f32 = 4.0;
+const CLOSE: f32 = 6.0;
 /// What it costs in bits to make a phrase that is known already: the dictionary grows by nothing.
 const KNOWN: f32 = 5.0;
 /// Phrases between two questions whether to go on; one takes some microseconds.
