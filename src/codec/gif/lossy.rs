@@ -34,6 +34,10 @@ const SEEN: f32 = 9.0;
 const LEAST_LOSS: f32 = 1.0 / 64.0;
 /// Colours that a table lacks whose nearest are remembered; of frames in true colour there may be millions.
 const KEPT: usize = 1 << 18;
+/// How much dearer a frame may be if nothing is left that need not be, for that to be tried with the next one as well; and how
+/// many frames pass otherwise until it is.
+const WORSE: f32 = 1.02;
+const REST: u32 = 8;
 /// How much more an error of a table costs, which no other pixel makes up for.
 const POORER: f32 = 30.0;
 
@@ -99,6 +103,8 @@ struct Pen<'t> {
     first: bool,
     /// Of the frames before.
     bytes: usize,
+    /// Frames until everything is tried again.
+    resting: u32,
 }
 
 impl<'t> Pen<'t> {
@@ -106,8 +112,8 @@ impl<'t> Pen<'t> {
         let empty = || vec![NOTHING; width * height];
         let (base, shown, meant) = (empty(), empty(), empty());
         let (nearest, trader) = (Nearest::new(global), Trader::new());
-        let (loss, stricter, stays, first, bytes) = (f32::INFINITY, false, true, true, 0);
-        Self { width, loss, stricter, nearest, trader, base, shown, stays, meant, first, bytes }
+        let (loss, stricter, stays, first, bytes, resting) = (f32::INFINITY, false, true, true, 0, 0);
+        Self { width, loss, stricter, nearest, trader, base, shown, stays, meant, first, bytes, resting }
     }
 
     fn take(&mut self, loss: f32) {
@@ -132,9 +138,11 @@ impl<'t> Pen<'t> {
             Wishes { pixels: &pixels, width: area.width, entries: &table.entries, transparent, leaves: true };
         let mut best = self.trader.code(&wishes, run)?;
         // Where nearly all changes, what is left out disturbs more phrases than it spares.
-        if transparent.is_some() && finalists(self.bytes, pixels.len()) > 1 {
+        self.resting = self.resting.saturating_sub(1);
+        if transparent.is_some() && self.resting == 0 && finalists(self.bytes, pixels.len()) > 1 {
             wishes.leaves = false;
             let drawn = self.trader.code(&wishes, run)?;
+            self.resting = if drawn.price() > best.price() * WORSE { REST } else { 0 };
             best = if drawn.price() < best.price() { drawn } else { best };
         }
         self.show(&best.indices, &table, transparent, area, run)?;
