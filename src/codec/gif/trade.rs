@@ -367,13 +367,7 @@ impl Trader {
     }
 
     /// What may come behind a phrase, and the price of the best; `None` at the end.
-    fn beyond(
-        &mut self,
-        wishes: &Wishes<'_>,
-        at: usize,
-        phrase: &Phrase,
-        previous: Option<u16>,
-    ) -> Option<(f32, Few)> {
+    fn beyond(&mut self, wishes: &Wishes<'_>, at: usize, phrase: &Phrase, previous: Option<u16>) -> Option<(f32, Few)> {
         let end = at + phrase.length;
         if end == wishes.pixels.len() {
             return None;

@@ -48,7 +48,7 @@ const FINEST: f64 = 176.0;
 const SLOPE: f64 = 0.46;
 const STEEPER: f64 = 2.0;
 /// The step that scores 80 in the median.
-const FIRST: f64 = 80.0;
+const FIRST: f64 = 70.0;
 /// The step with which `ultra` scores about 50 in the median.
 const ULTRA: f64 = 35.0;
 /// How far above the target a search may end, and how far a clip's score may lie from the middle of that.
@@ -61,8 +61,9 @@ const LARGE_SLACK: f64 = 1.5;
 const HELD_UP: f64 = 5.0;
 /// Files that are written at most with one knob for most, because frames fall short with knobs of their own.
 const CORRECTIONS: u32 = 3;
-/// Files that are written at most, as long as one of them comes close, behind a clip or of one, and without one.
-const TRIALS: [u32; 2] = [3, 5];
+/// Files that are written at most, as long as one of them comes close: behind a clip, of one or with other frames held up, and
+/// without one.
+const TRIALS: [u32; 3] = [2, 3, 5];
 /// Pixels that the frames of a clip may have together, frames of each of its stretches, and stretches.
 const CLIP: (u64, u32, u32) = (6_000_000, 8, 3);
 /// Frames of a clip that are compared.
@@ -130,7 +131,7 @@ fn loss(knob: f64) -> f32 {
 /// What is sought.
 fn aim(target: f64) -> Aim {
     let first = FIRST + (target - 80.0) / SLOPE;
-    Aim { target, slack: SLACK, low: 0.0, high: FINEST, first, slope: SLOPE, step: 1.0, trials: TRIALS[1] }
+    Aim { target, slack: SLACK, low: 0.0, high: FINEST, first, slope: SLOPE, step: 1.0, trials: TRIALS[2] }
 }
 
 fn trial<T>(knob: f64, scores: Scores, file: T) -> Trial<T> {
@@ -185,7 +186,7 @@ impl Writer<'_> {
         let (uniform, scores) = self.compared(frames, first, &BTreeMap::new(), None)?;
         care.tried(uniform.knob, true, scores);
         let first = care.mean_reaches(target, SLOPE);
-        let aim = Aim { first, high: best.knob, trials: TRIALS[0], ..usual };
+        let aim = Aim { first, high: best.knob, trials: TRIALS[1], ..usual };
         solve(aim, |knob| {
             let mut own = care.above(knob);
             let mut score = f64::NEG_INFINITY;
@@ -235,7 +236,7 @@ impl Writer<'_> {
         let viewed = Viewed::new(&mut clip, count, COMPARED, None, self.run)?;
         let mut palettes = self.palettes();
         let middle = aim.target + aim.slack / 2.0;
-        let near = Aim { target: middle - CLIP_SLACK, slack: 2.0 * CLIP_SLACK, trials: TRIALS[0], ..aim };
+        let near = Aim { target: middle - CLIP_SLACK, slack: 2.0 * CLIP_SLACK, trials: TRIALS[1], ..aim };
         let mut tried: Vec<(f64, f64)> = Vec::new();
         let found = solve(near, |knob| {
             let file = self.written(&mut clip, GifOptions::new(loss(knob)), palettes.as_mut())?;
