@@ -147,3 +147,57 @@ impl Phrases {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All phrases by their codes.
+    fn spelt(phrases: &Phrases) -> Vec<(u16, Vec<u8>)> {
+        let mut all: Vec<(u16, Vec<u8>)> = (0..1u16 << phrases.bits).map(|code| (code, vec![code as u8])).collect();
+        let mut at = 0;
+        while let Some((code, indices)) = all.get(at).cloned() {
+            all.extend(phrases.after(code).map(|(longer, index)| (longer, [&indices[..], &[index]].concat())));
+            at += 1;
+        }
+        all
+    }
+
+    #[test]
+    fn a_phrase_is_found_by_its_indices_and_spelt_by_its_code() {
+        let mut phrases = Phrases::new();
+        phrases.start(2);
+        // 0 1, 1 2, 2 0 1.
+        for (before, index) in [(0, 1), (1, 2), (2, 0)] {
+            phrases.grow(before, index);
+        }
+        phrases.grow(8, 1);
+        for (code, indices) in spelt(&phrases) {
+            let mut out = Vec::new();
+            phrases.spell(code, indices.len(), &mut out);
+            assert_eq!((out, phrases.first(code)), (indices.clone(), indices[0]), "{code}");
+        }
+        assert!(phrases.knows(8, 1) && !phrases.knows(8, 0) && !phrases.knows(3, 0));
+        assert_eq!((spelt(&phrases).len(), phrases.width()), (8, 4));
+    }
+
+    #[test]
+    fn what_is_taken_back_leaves_no_trace() {
+        let mut phrases = Phrases::new();
+        phrases.start(2);
+        for code in 6..20u16 {
+            phrases.grow(if code % 3 == 0 { code % 4 } else { code - 1 }, (code % 4) as u8);
+        }
+        let known = phrases.after(7).next();
+        let before = (spelt(&phrases), phrases.width());
+        // What is new, and what is there already.
+        for (parent, index) in [(19, 0), (7, known.map_or(0, |known| known.1))] {
+            let was = phrases.grow(parent, index);
+            let foreseen = phrases.foresee(parent);
+            assert_ne!(spelt(&phrases), before.0);
+            phrases.unlink(foreseen);
+            phrases.shrink(&was);
+            assert_eq!((spelt(&phrases), phrases.width()), before);
+        }
+    }
+}

@@ -57,3 +57,30 @@ impl Prices {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn detail_goes_on_below_itself_and_what_is_there_already_is_told_apart() {
+        let black = [0, 0, 0, u8::MAX];
+        let wish = |there: bool| {
+            let base = if there { black } else { [u8::MAX; 4] };
+            Wish::new((black, base), Some((0, black)), (if there { 0.0 } else { f32::INFINITY }, 1.0))
+        };
+        let row: Vec<Wish> = (0..40).map(|x| wish(x >= 20)).collect();
+        let mut prices = Prices::new();
+        prices.start(40);
+        for start in (0..400).step_by(40) {
+            for x in 0..40 {
+                let price = [6.0, 0.5][usize::from((10..20).contains(&x))];
+                prices.paid(&row[x..=x], start + x, if x < 20 { price } else { 0.01 });
+            }
+        }
+        let [dear, cheap, idle] = [0, 15, 30].map(|x| prices.of(&row[x], x));
+        assert!(dear > 6.0 && cheap < dear / 3.0 && idle < 0.1, "{dear} {cheap} {idle}");
+        // Where nothing was left, nothing is known of the column.
+        assert!(prices.of(&wish(true), 0) > prices.of(&wish(true), 30));
+    }
+}
