@@ -1,6 +1,6 @@
 //! Indices to LZW codes by the longest phrases, quickly.
 
-use super::dictionary::{Dictionary, Indices, Taste};
+use super::dictionary::{Cuts, Dictionary, Indices, Taste};
 use crate::{control::Run, error::Result};
 
 /// When to give up a full dictionary.
@@ -16,7 +16,7 @@ pub(super) enum Clear {
 /// The code size and the codes of `indices`, whichever policy gives the fewest bytes.
 pub(super) fn compress(indices: Indices<'_>, run: Run<'_>) -> Result<Vec<u8>> {
     let mut dictionary = Dictionary::new(indices, run);
-    let taste = Taste { leaves: true, cuts: false };
+    let taste = Taste { leaves: true, cuts: Cuts::Never };
     let full = code(&mut dictionary, indices.len(), Clear::Full, taste)?;
     // The policies are the same if the dictionary never is full.
     if full.filled == 0 {

@@ -12,6 +12,8 @@ const MOST_BITS: u32 = 12;
 const MOST_CODES: usize = 1 << MOST_BITS;
 /// Pixels that a phrase may be cut by.
 const MOST_CUT: usize = 8;
+/// One in so many of the pixels reached is too little for a cut to be worth it.
+const LEAST_SHARE: usize = 5;
 /// Pixels of a short phrase.
 const SHORT: usize = 3;
 /// Paths followed at once.
@@ -51,9 +53,18 @@ pub(super) struct Taste {
     /// Of phrases as long as each other, the one with the fewest changes between drawn and left pixels is taken: others
     /// like it will come. Of these, the one that leaves the most; otherwise the one made last, which was made of the most.
     pub(super) leaves: bool,
-    /// Whether a phrase is cut short while the dictionary grows if the next one then reaches farther. That spares codes,
-    /// but the phrase that the decoder makes of it is known already.
-    pub(super) cuts: bool,
+    pub(super) cuts: Cuts,
+}
+
+/// Whether a phrase is cut short while the dictionary grows if the next one then reaches farther. That spares codes, but the
+/// phrase that the decoder makes of it is known already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cuts {
+    Never,
+    /// By whatever it is.
+    Farther,
+    /// By a fifth: where much is flat, a pixel is worth too little.
+    MuchFarther,
 }
 
 /// What a code made: the phrase of the code before and one more index.
@@ -129,6 +140,11 @@ impl<'a> Dictionary<'a> {
             further: Vec::new(),
             work: 0,
         }
+    }
+
+    /// Whether some pixels have a choice.
+    pub(super) const fn may_leave(&self) -> bool {
+        self.leaving.is_some()
     }
 
     /// Bits of an index.
@@ -222,9 +238,10 @@ impl<'a> Dictionary<'a> {
         if let Some(entry) = tentative {
             self.push(entry);
         }
-        let found = match growing.is_none() || taste.cuts {
-            true => self.farthest(at, taste.leaves),
-            false => self.longest(at, taste.leaves),
+        let found = match taste.cuts {
+            Cuts::Never if growing.is_some() => self.longest(at, taste.leaves),
+            Cuts::MuchFarther if growing.is_some() => self.farthest(at, taste.leaves, LEAST_SHARE),
+            _ => self.farthest(at, taste.leaves, usize::MAX),
         };
         if tentative.is_some() {
             self.truncate(count);
@@ -331,8 +348,9 @@ impl<'a> Dictionary<'a> {
         true
     }
 
-    /// The phrase at `at`, the longest or a shorter one, behind which the next one ends the farthest.
-    fn farthest(&mut self, at: usize, leaves: bool) -> Phrase {
+    /// The phrase at `at`, the longest or a shorter one, behind which the next one ends the farthest, by more than one in so
+    /// many `parts`.
+    fn farthest(&mut self, at: usize, leaves: bool, parts: usize) -> Phrase {
         let mut best = self.longest(at, leaves);
         if at + best.length == self.indices.len() {
             return best;
@@ -342,7 +360,7 @@ impl<'a> Dictionary<'a> {
         for _ in 0..MOST_CUT.min(best.length - 1) {
             cut = self.shorter(cut);
             let reached = cut.length + self.longest(at + cut.length, leaves).length;
-            if reached > reach {
+            if reached > reach + reach / parts {
                 (best, reach) = (cut, reached);
             }
         }

@@ -7,7 +7,7 @@
 
 use super::{
     compress::{Bits, Clear, code},
-    dictionary::{Dictionary, Entry, Indices, Taste},
+    dictionary::{Cuts, Dictionary, Entry, Indices, Taste},
 };
 use crate::{
     control::Run,
@@ -24,6 +24,8 @@ const WAYS: usize = 5;
 const STRETCHES: usize = 256;
 /// Pixels of the shortest stretch.
 const SHORTEST: usize = 64;
+/// One in so many bytes is too little for few cuts to be taken for many.
+const LEAST_GAIN: usize = 64;
 /// Bits that a new phrase in a dictionary is worth.
 const WORTH: u32 = 3;
 
@@ -61,11 +63,17 @@ pub(super) fn parse(indices: Indices<'_>, run: Run<'_>) -> Result<Vec<u8>> {
 /// What serves best where dictionaries are given up once they serve no longer, and the codes.
 fn taste(dictionary: &mut Dictionary<'_>, count: usize) -> Result<(Taste, Vec<u8>)> {
     let mut best: Option<(Taste, Vec<u8>)> = None;
-    for (leaves, cuts) in [(true, false), (false, false), (true, true), (false, true)] {
-        let taste = Taste { leaves, cuts };
-        let codes = code(dictionary, count, Clear::Worse(15), taste)?.codes;
-        if best.as_ref().is_none_or(|best| codes.len() < best.1.len()) {
-            best = Some((taste, codes));
+    let leaves: &[bool] = if dictionary.may_leave() { &[true, false] } else { &[true] };
+    for cuts in [Cuts::Never, Cuts::Farther, Cuts::MuchFarther] {
+        // Few cuts pay where many do not at all, but otherwise follow worse side by side with none.
+        let less = if cuts == Cuts::MuchFarther { LEAST_GAIN } else { usize::MAX };
+        for &leaves in leaves {
+            let taste = Taste { leaves, cuts };
+            let codes = code(dictionary, count, Clear::Worse(15), taste)?.codes;
+            let better = |best: &(_, Vec<u8>)| codes.len() + codes.len() / less < best.1.len();
+            if best.as_ref().is_none_or(better) {
+                best = Some((taste, codes));
+            }
         }
     }
     best.ok_or_else(|| Error::internal("coding pixels", "there was nothing to try"))
@@ -158,11 +166,12 @@ impl Way {
 fn between(dictionary: &mut Dictionary<'_>, from: usize, to: usize, stretch: usize, taste: Taste) -> Result<Way> {
     let start = Way { at: from, bits: 0, entries: Vec::new(), known: 0, late: Vec::new(), last: None };
     let (mut ways, mut target) = (vec![start], from);
+    let both = [Cuts::Never, if taste.cuts == Cuts::MuchFarther { taste.cuts } else { Cuts::Farther }];
     while target < to {
         target = (target + stretch).min(to);
         let mut found: Vec<Way> = Vec::new();
         for way in &ways {
-            for cuts in [false, true] {
+            for cuts in both {
                 let mut way = way.clone();
                 way.go_on(dictionary, target, to, Taste { cuts, ..taste })?;
                 if !found.contains(&way) {
