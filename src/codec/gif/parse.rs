@@ -263,4 +263,30 @@ mod tests {
             assert!(pixels.iter().zip(left.iter().zip(&drawn)).all(|(i, (one, other))| i == one || i == other));
         }
     }
+
+    #[test]
+    fn where_much_is_flat_few_cuts_serve_better_than_many_or_none() {
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        // Bars of colours, and dots between them in some rows.
+        let index = |x: usize, y: usize| match x % 85 {
+            0..80 => 1 + (x / 85 % 6) as u8,
+            place => {
+                if y % 40 == 0 && place % 2 == 0 {
+                    7
+                } else {
+                    0
+                }
+            }
+        };
+        let pixels: Vec<u8> = (0..800 * 500).map(|at| index(at % 800, at / 800)).collect();
+        let indices = Indices { first: &pixels, second: &pixels };
+        let mut dictionary = Dictionary::new(indices, run);
+        let [never, farther, much] = [Cuts::Never, Cuts::Farther, Cuts::MuchFarther].map(|cuts| {
+            let taste = Taste { leaves: true, cuts };
+            code(&mut dictionary, pixels.len(), Clear::Full, taste).unwrap().codes.len()
+        });
+        assert!(much * 100 < never.min(farther) * 95, "{never} {farther} {much}");
+        let (taste, _) = taste(&mut dictionary, pixels.len()).unwrap();
+        assert_eq!(taste, Taste { leaves: true, cuts: Cuts::MuchFarther });
+    }
 }
