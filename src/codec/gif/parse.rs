@@ -270,13 +270,8 @@ mod tests {
         // Bars of colours, and dots between them in some rows.
         let index = |x: usize, y: usize| match x % 85 {
             0..80 => 1 + (x / 85 % 6) as u8,
-            place => {
-                if y % 40 == 0 && place % 2 == 0 {
-                    7
-                } else {
-                    0
-                }
-            }
+            place if y.is_multiple_of(40) && place.is_multiple_of(2) => 7,
+            _ => 0,
         };
         let pixels: Vec<u8> = (0..800 * 500).map(|at| index(at % 800, at / 800)).collect();
         let indices = Indices { first: &pixels, second: &pixels };
