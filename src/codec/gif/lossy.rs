@@ -134,12 +134,12 @@ impl<'t> Pen<'t> {
         let (table, local, transparent) = self.table(wanted, &costs, area, run)?;
         let pixels = self.pixels(wanted, &costs, area, (&table, local), run)?;
         drop(costs);
-        let mut wishes =
-            Wishes { pixels: &pixels, width: area.width, entries: &table.entries, transparent, leaves: true };
+        let (width, entries, thorough) = (area.width, &table.entries, finalists(self.bytes, pixels.len()) > 1);
+        let mut wishes = Wishes { pixels: &pixels, width, entries, transparent, leaves: true, thorough };
         let mut best = self.trader.code(&wishes, run)?;
         // Where nearly all changes, what is left out disturbs more phrases than it spares.
         self.resting = self.resting.saturating_sub(1);
-        if transparent.is_some() && self.resting == 0 && finalists(self.bytes, pixels.len()) > 1 {
+        if transparent.is_some() && self.resting == 0 && thorough {
             wishes.leaves = false;
             let drawn = self.trader.code(&wishes, run)?;
             self.resting = if drawn.price() > best.price() * WORSE { REST } else { 0 };

@@ -352,7 +352,7 @@ impl Trader {
         let name = |phrases: &mut Phrases| previous.into_iter().for_each(|before| phrases.name(before));
         name(&mut self.phrases);
         let (mut best, mut least) = (few[0], f32::INFINITY);
-        if close(&few).nth(1).is_none() {
+        if !wishes.thorough || close(&few).nth(1).is_none() {
             return best;
         }
         for &phrase in close(&few) {
@@ -392,7 +392,7 @@ mod tests {
     use crate::{control::Unattended, limits::Limits};
 
     fn wishes<'a>(pixels: &'a [Wish], entries: &'a [Pixel], transparent: Option<u8>) -> Wishes<'a> {
-        Wishes { pixels, width: 50, entries, transparent, leaves: true }
+        Wishes { pixels, width: 50, entries, transparent, leaves: true, thorough: true }
     }
 
     fn grays(count: u8, step: u8) -> Vec<Pixel> {

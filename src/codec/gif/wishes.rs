@@ -55,6 +55,8 @@ pub(super) struct Wishes<'a> {
     pub(super) transparent: Option<u8>,
     /// Whether pixels that need not be left may be.
     pub(super) leaves: bool,
+    /// Whether the phrase behind each is looked at before it is taken, which takes longer.
+    pub(super) thorough: bool,
 }
 
 impl Wishes<'_> {
