@@ -16,10 +16,10 @@ use image::{
     codecs::{gif::GifDecoder, png::PngDecoder, webp::WebPDecoder},
 };
 use lapidary::{
-    Control, Engine, Error, Format, Input, Limits, Result, Run, Stage, Stop, Unattended,
+    Engine, Error, Format, Input, Limits, Result, Run, Unattended,
     codec::{Codec, Codecs, Recompress, gif},
 };
-use pictures::{attempt, process, request};
+use pictures::{assert_stopped, attempt, process, request};
 
 const LOSSLESS: &str = r#"{"optimize": {"compression": "lossless"}}"#;
 
@@ -416,27 +416,11 @@ fn large_screens_and_many_frames_are_refused_by_their_numbers() {
     assert_eq!(text, "source frames is 30000, the limit is 1000");
 }
 
-/// Stops when it is asked for the `last` time.
-#[derive(Debug)]
-struct Countdown(AtomicU32);
-
-impl Control for Countdown {
-    fn stop(&self) -> Option<Stop> {
-        let left = self.0.load(Ordering::Relaxed);
-        self.0.store(left.saturating_sub(1), Ordering::Relaxed);
-        (left == 0).then_some(Stop::Cancelled)
-    }
-    fn stage(&self, _: Stage, _: f32) {}
-}
-
 #[test]
 fn a_long_animation_can_be_stopped_at_every_frame() {
     let source = dot(50);
     for questions in [1, 20, 60, 150] {
-        let control = Countdown(questions.into());
-        let input = Input { bytes: &source, name: None };
-        let error = Engine::new().process(input, &request(LOSSLESS), &control).err();
-        assert!(matches!(error, Some(Error::Stopped(Stop::Cancelled))), "{questions}: {error:?}");
+        assert_stopped(&source, LOSSLESS, questions);
     }
 }
 

@@ -13,11 +13,11 @@ use std::{
 
 use image::{AnimationDecoder, ImageFormat, RgbaImage, codecs::png::PngDecoder};
 use lapidary::{
-    Control, Engine, Error, Format, Input, Result, Run, Stage, Stop, Unattended,
+    Engine, Error, Format, Input, Result, Run, Unattended,
     codec::{Codec, Codecs, Encode, EncodeOptions, Recompress, png::codec_apng},
     picture::Frames,
 };
-use pictures::{attempt, crc32, photo, process, request};
+use pictures::{assert_stopped, attempt, crc32, photo, process, request};
 
 const LOSSLESS: &str = r#"{"optimize": {"compression": "lossless"}}"#;
 const MEDIUM: &str = r#"{"optimize": {"compression": "medium"}}"#;
@@ -333,28 +333,12 @@ fn sixty_frames_a_second_become_a_gif_in_which_the_same_is_on_screen() {
     assert_eq!(sixty.bytes.len(), fifty.bytes.len());
 }
 
-/// Stops when it is asked for the `last` time.
-#[derive(Debug)]
-struct Countdown(AtomicU32);
-
-impl Control for Countdown {
-    fn stop(&self) -> Option<Stop> {
-        let left = self.0.load(Ordering::Relaxed);
-        self.0.store(left.saturating_sub(1), Ordering::Relaxed);
-        (left == 0).then_some(Stop::Cancelled)
-    }
-    fn stage(&self, _: Stage, _: f32) {}
-}
-
 #[test]
 fn a_long_animation_can_be_stopped_anywhere() {
     let source = dot(20, (1, 20));
     for json in [LOSSLESS, MEDIUM] {
         for questions in [1, 20, 100, 500] {
-            let control = Countdown(questions.into());
-            let input = Input { bytes: &source, name: None };
-            let error = Engine::new().process(input, &request(json), &control).err();
-            assert!(matches!(error, Some(Error::Stopped(Stop::Cancelled))), "{questions}: {error:?}");
+            assert_stopped(&source, json, questions);
         }
     }
 }

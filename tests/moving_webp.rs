@@ -3,10 +3,7 @@
 
 mod pictures;
 
-use std::{
-    io::Cursor,
-    sync::atomic::{AtomicU32, Ordering},
-};
+use std::io::Cursor;
 
 use image::{
     AnimationDecoder, Delay, DynamicImage, Frame, RgbImage, Rgba, RgbaImage,
@@ -17,11 +14,11 @@ use image::{
     imageops,
 };
 use lapidary::{
-    Control, Engine, Error, Format, Input, Limits, Run, Stage, Stop, Unattended,
+    Error, Format, Limits, Run, Unattended,
     codec::{Codecs, DecodeOptions},
     picture::Channels,
 };
-use pictures::{attempt, colour_noise, file, photo, process, request, score, screenshot};
+use pictures::{assert_stopped, attempt, colour_noise, file, photo, process, score, screenshot};
 
 const LOSSLESS: &str = r#"{"optimize": {"compression": "lossless"}}"#;
 const MEDIUM: &str = r#"{"optimize": {"compression": "medium"}}"#;
@@ -332,27 +329,12 @@ fn many_frames_are_refused_by_their_number() {
     assert_eq!(text, "source frames is 1001, the limit is 1000");
 }
 
-/// Stops when it is asked for the `last` time.
-#[derive(Debug)]
-struct Countdown(AtomicU32);
-
-impl Control for Countdown {
-    fn stop(&self) -> Option<Stop> {
-        let left = self.0.load(Ordering::Relaxed);
-        self.0.store(left.saturating_sub(1), Ordering::Relaxed);
-        (left == 0).then_some(Stop::Cancelled)
-    }
-    fn stage(&self, _: Stage, _: f32) {}
-}
-
 #[test]
 fn a_long_animation_can_be_stopped_at_every_frame() {
     let source = running(12);
     for json in [LOSSLESS, MEDIUM] {
         for questions in [1, 20, 60, 150] {
-            let control = Countdown(questions.into());
-            let error = Engine::new().process(Input { bytes: &source, name: None }, &request(json), &control).err();
-            assert!(matches!(error, Some(Error::Stopped(Stop::Cancelled))), "{json} {questions}: {error:?}");
+            assert_stopped(&source, json, questions);
         }
     }
 }

@@ -1,14 +1,17 @@
 //! Pictures made in code, the files they come in, and how alike two of them look to a judge that is not ours.
 #![allow(dead_code, reason = "each suite uses its part")]
 
-use std::io::Cursor;
+use std::{
+    io::Cursor,
+    sync::atomic::{AtomicU32, Ordering},
+};
 
 use fast_ssim2::{PixelDescriptor, PixelSlice, compute_ssimulacra2};
 use image::{
     DynamicImage, ExtendedColorType, ImageEncoder, Rgb, RgbImage, Rgba, RgbaImage,
     codecs::{jpeg::JpegEncoder, png::PngEncoder, webp::WebPEncoder},
 };
-use lapidary::{Engine, Format, Input, Outcome, Request, Result, Unattended};
+use lapidary::{Control, Engine, Error, Format, Input, Outcome, Request, Result, Stage, Stop, Unattended};
 
 /// The formats that are read and written.
 pub const FORMATS: [Format; 3] = [Format::Jpeg, Format::Png, Format::Webp];
@@ -210,6 +213,26 @@ pub fn attempt(bytes: &[u8], json: &str) -> Result<Outcome> {
 /// [`attempt`], which must succeed.
 pub fn process(bytes: &[u8], json: &str) -> Outcome {
     attempt(bytes, json).unwrap_or_else(|error| panic!("{json}: {error}"))
+}
+
+/// Says stop behind so many questions.
+#[derive(Debug)]
+struct Countdown(AtomicU32);
+
+impl Control for Countdown {
+    fn stop(&self) -> Option<Stop> {
+        let left = self.0.load(Ordering::Relaxed);
+        self.0.store(left.saturating_sub(1), Ordering::Relaxed);
+        (left == 0).then_some(Stop::Cancelled)
+    }
+    fn stage(&self, _: Stage, _: f32) {}
+}
+
+/// That the work ends where the host says so behind so many questions.
+pub fn assert_stopped(bytes: &[u8], json: &str, questions: u32) {
+    let control = Countdown(questions.into());
+    let error = Engine::new().process(Input { bytes, name: None }, &request(json), &control).err();
+    assert!(matches!(error, Some(Error::Stopped(Stop::Cancelled))), "{json} {questions}: {error:?}");
 }
 
 /// What a result says that did not go as one might expect.

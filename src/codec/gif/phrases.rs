@@ -106,13 +106,14 @@ impl Phrases {
         self.unlink(was.parent);
     }
 
-    /// Makes the next code mean what it will behind `before` if it comes next itself.
-    pub(super) fn name(&mut self, before: u16) {
+    /// Makes the next code mean `before` and `index`.
+    pub(super) fn name(&mut self, before: u16, index: u8) {
         let (from, new) = (usize::from(before), usize::from(self.next));
-        (self.last[new], self.first[new], self.parent[new]) = (self.first[from], self.first[from], before);
+        (self.last[new], self.first[new], self.parent[new]) = (index, self.first[from], before);
     }
 
-    /// As [`name`](Self::name), to be found behind `before`, which is told if it is new, for [`unlink`](Self::unlink).
+    /// Makes the next code mean what it will behind `before` if it comes next itself, to be found there, which is told if that is
+    /// new, for [`unlink`](Self::unlink).
     pub(super) fn foresee(&mut self, before: u16) -> Option<u16> {
         (!self.is_full() && self.link(before, self.first(before))).then_some(before)
     }
@@ -124,16 +125,16 @@ impl Phrases {
         }
     }
 
-    /// Makes the next code mean `before` and `index`; whether no other code does already.
+    /// As [`name`](Self::name), to be found behind `before`, if no other code means that already; whether that is so.
     fn link(&mut self, before: u16, index: u8) -> bool {
-        let (from, new, known) = (usize::from(before), usize::from(self.next), self.knows(before, index));
-        (self.last[new], self.first[new], self.parent[new]) = (index, self.first[from], before);
-        self.child[new] = NONE;
-        if !known {
-            self.sibling[new] = self.child[from];
-            self.child[from] = self.next;
+        let new = !self.knows(before, index);
+        self.name(before, index);
+        self.child[usize::from(self.next)] = NONE;
+        if new {
+            self.sibling[usize::from(self.next)] = self.child[usize::from(before)];
+            self.child[usize::from(before)] = self.next;
         }
-        !known
+        new
     }
 
     /// Appends the indices of the phrase of `code`.

@@ -178,7 +178,7 @@ impl Trader {
             (error, carried) = (error + drawn.error, drawn.carried);
             self.prices.paid(&wishes.pixels[at..at + length], at, (width as f32 + drawn.error) / length as f32);
             if let Some(before) = previous {
-                let _ = self.phrases.grow(before, self.phrases.first(code));
+                self.phrases.grow(before, self.phrases.first(code));
             }
             previous = Some(code);
             if self.phrases.is_full() && indices.len() < wishes.pixels.len() {
@@ -349,7 +349,9 @@ impl Trader {
     fn step(&mut self, wishes: &Wishes<'_>, at: usize, carried: Point, previous: Option<u16>) -> Phrase {
         let few = self.ahead.take().unwrap_or_else(|| self.search(wishes, at, carried, previous));
         // The code that is being made may be the next, and gets other meanings while more are looked at.
-        let name = |phrases: &mut Phrases| previous.into_iter().for_each(|before| phrases.name(before));
+        let name = |phrases: &mut Phrases| {
+            previous.into_iter().for_each(|before| phrases.name(before, phrases.first(before)));
+        };
         name(&mut self.phrases);
         let (mut best, mut least) = (few[0], f32::INFINITY);
         if !wishes.thorough || close(&few).nth(1).is_none() {
