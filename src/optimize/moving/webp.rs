@@ -42,8 +42,8 @@ const LARGE: usize = 1_000_000;
 /// Of how many times the bytes of a sample without loss one with such errors may be where all frames are worth it.
 #[cfg(feature = "gif")]
 const WORTH_TRADING: f64 = 1.05;
-/// A sample of so many times the bytes of another way is not worth encoding whole.
-const HOPELESS: f64 = 2.0;
+/// A sample of so many times the bytes of another way is not worth encoding whole, nor trying in other styles.
+const HOPELESS: f64 = 1.12;
 
 pub(super) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>) -> Result<Optimised> {
     let fixed = |frames: &mut dyn Frames, quality: f64| {
@@ -155,10 +155,11 @@ impl Search<'_> {
         let viewed = Viewed::new(frames, self.task.count, SHOTS, None, self.run)?;
         let again = self.again(frames, &viewed)?;
         self.run.control.stage(Stage::Optimise, 0.45);
-        let outlook = self.outlook(frames)?;
+        let most = again.as_ref().map_or(f64::INFINITY, |again| again.file.bytes.len() as f64 * HOPELESS);
+        let outlook = self.outlook(frames, most)?;
         self.run.control.stage(Stage::Encode, 0.6);
         let best = match again {
-            Some(again) if outlook.bytes > HOPELESS * again.file.bytes.len() as f64 => again,
+            Some(again) if outlook.bytes > most => again,
             Some(again) => smaller(again, self.anew(frames, &viewed, &outlook)?, self.target),
             None => self.anew(frames, &viewed, &outlook)?,
         };
@@ -207,8 +208,8 @@ impl Search<'_> {
         bytes as f64 * f64::from(self.task.count) / f64::from(count)
     }
 
-    /// Looks for the style and quality of a sample of frames.
-    fn outlook(&self, frames: &mut dyn Frames) -> Result<Outlook> {
+    /// Looks for the style and quality of a sample of frames; in vain where all of them would take more than `most` bytes.
+    fn outlook(&self, frames: &mut dyn Frames, most: f64) -> Result<Outlook> {
         let mut sample = self.sample(frames);
         let count = sample.count;
         let viewed = Viewed::new(&mut sample, count, count, None, self.run)?;
@@ -219,11 +220,13 @@ impl Search<'_> {
         let aim = Aim { slack: 1.0, step: 0.5, trials: 4, ..self.aim(first_quality(self.target)) };
         let mut style = Style::USUAL;
         let mut best = solve(aim, |quality| trial(style, quality))?;
+        let mut known = vec![style];
         for step in Style::STEPS {
             let other = step(style);
-            if other == style {
+            if known.contains(&other) || self.of_all(best.file.bytes.len(), count) > most {
                 continue;
             }
+            known.push(other);
             // At the same quality first, then at the same score.
             let glance = trial(other, best.knob)?;
             let missing = (best.score - glance.score).max(0.0);

@@ -32,6 +32,10 @@ const SMALL: usize = 1 << 14;
 const GAIN: (usize, usize) = (3, 2);
 /// What quick coding without loss makes so many times larger than another way is not tried further.
 const HOPELESS: usize = 3;
+/// Frames for which a way that came out far dearer than another is left out.
+const REST: u32 = 8;
+/// Of how many times the bytes that is, of two ways with loss.
+const DEARER: (usize, usize) = (17, 16);
 
 /// Milliseconds after which what is visibly off is drawn once more in a frame of its own, if it would stay for [`PAUSE`].
 const SOON: u32 = 100;
@@ -49,7 +53,7 @@ const PAUSE: u32 = 250;
 pub(in crate::codec::webp) fn encode(frames: &mut dyn Frames, options: &WebpOptions, run: Run<'_>) -> Result<Vec<u8>> {
     let layout = frames.layout();
     check_side(layout.width, layout.height)?;
-    let coder = Coder::new(options)?;
+    let mut coder = Coder::new(options)?;
     let mut sequence = Sequence::new(frames, tolerance(options));
     sequence.restart()?;
     let (width, height) = sequence.size();
@@ -116,6 +120,31 @@ pub(super) struct Coder {
     lossy: Option<(Config, Colours)>,
     quick: Config,
     slow: Config,
+    /// Which way with loss is likely the smaller one, and rests of the other and of coding without loss.
+    likely: Drawn,
+    other: Rest,
+    exact: Rest,
+}
+
+/// How long a way to code frames is left out that came out far dearer.
+#[derive(Debug, Default)]
+struct Rest {
+    frames: u32,
+    /// Of the frame behind which it began.
+    bytes: usize,
+}
+
+impl Rest {
+    fn begin(&mut self, bytes: usize) {
+        (self.frames, self.bytes) = (REST, bytes);
+    }
+
+    /// Whether it holds for the next frame, which takes so many bytes: many more or less, and it is of another kind.
+    fn holds(&mut self, bytes: usize) -> bool {
+        let alike = bytes <= 2 * self.bytes && self.bytes <= 2 * bytes;
+        self.frames = if alike { self.frames.saturating_sub(1) } else { 0 };
+        self.frames > 0
+    }
 }
 
 impl Coder {
@@ -129,7 +158,8 @@ impl Coder {
             WebpCoding::Lossy { .. } => (Some((config(options)?, colours(options))), lossless((options.method, 75))?),
             WebpCoding::Lossless { .. } => (None, config(options)?),
         };
-        Ok(Self { lossy, quick: lossless(QUICK)?, slow })
+        let (likely, other, exact) = (Drawn::Blocks, Rest::default(), Rest::default());
+        Ok(Self { lossy, quick: lossless(QUICK)?, slow, likely, other, exact })
     }
 
     /// Whether frames may be coded with loss.
@@ -137,19 +167,41 @@ impl Coder {
         self.lossy.is_some()
     }
 
-    /// The smallest of all ways.
-    pub(super) fn best(&self, patch: &Patch<'_>, run: Run<'_>) -> Result<Coded> {
-        let Some((config, colours)) = &self.lossy else { return self.without_loss(patch, usize::MAX, run) };
-        let mut best: Option<Coded> = None;
-        for drawing in [Drawn::Blocks, Drawn::All].into_iter().filter_map(|drawn| patch.drawing(drawn)) {
-            let coded = lossy(&drawing, config, *colours, run)?;
-            if best.as_ref().is_none_or(|best| coded.image.len() < best.image.len()) {
-                best = Some(coded);
-            }
+    /// The smallest of all ways, but for those at rest.
+    fn best(&mut self, patch: &Patch<'_>, run: Run<'_>) -> Result<Coded> {
+        let Some((config, colours)) = self.lossy else { return self.without_loss(patch, usize::MAX, run) };
+        let best = self.with_loss(patch, |drawing| lossy(drawing, &config, colours, run))?;
+        let most = best.image.len();
+        if self.exact.holds(most) {
+            return Ok(best);
         }
-        let most = best.as_ref().map_or(usize::MAX, |best| best.image.len());
         let exact = self.without_loss(patch, most, run)?;
-        Ok(best.filter(|best| best.image.len() < exact.image.len()).unwrap_or(exact))
+        if is_beyond(&exact, most) {
+            self.exact.begin(most);
+        }
+        Ok(if most < exact.image.len() { best } else { exact })
+    }
+
+    /// The smaller of the ways with loss, unless one is at rest.
+    fn with_loss(&mut self, patch: &Patch<'_>, code: impl Fn(&Drawing) -> Result<Coded>) -> Result<Coded> {
+        let ways = if self.likely == Drawn::All { [Drawn::All, Drawn::Blocks] } else { [Drawn::Blocks, Drawn::All] };
+        let mut drawings = ways.into_iter().filter_map(|drawn| Some((drawn, patch.drawing(drawn)?)));
+        let (_, likely) = drawings.next().ok_or_else(no_way)?;
+        let best = code(&likely)?;
+        if self.other.holds(best.image.len()) {
+            return Ok(best);
+        }
+        let Some((drawn, other)) = drawings.next() else { return Ok(best) };
+        let other = code(&other)?;
+        let is_less = other.image.len() < best.image.len();
+        let (less, more) = if is_less { (other, best) } else { (best, other) };
+        if is_less {
+            self.likely = drawn;
+        }
+        if more.image.len() > less.image.len() * DEARER.0 / DEARER.1 {
+            self.other.begin(less.image.len());
+        }
+        Ok(less)
     }
 
     /// The smallest of the ways without loss, coded thoroughly if that may come below `most` bytes.
@@ -168,13 +220,22 @@ impl Coder {
                 break;
             }
         }
-        let (coded, mut source) = best.ok_or_else(|| Error::internal("encoding WebP", "no way to code a frame"))?;
-        if small || coded.image.len() > most.saturating_mul(GAIN.0) / GAIN.1 {
+        let (coded, mut source) = best.ok_or_else(no_way)?;
+        if small || is_beyond(&coded, most) {
             return Ok(coded);
         }
         let slow = Coded { image: coded_image(&mut source, &self.slow, run)?.0, ..coded };
         Ok(if slow.image.len() < coded.image.len() { slow } else { coded })
     }
+}
+
+/// Whether no thorough coding makes less than `most` bytes of it.
+fn is_beyond(coded: &Coded, most: usize) -> bool {
+    coded.image.len() > most.saturating_mul(GAIN.0) / GAIN.1
+}
+
+fn no_way() -> Error {
+    Error::internal("encoding WebP", "no way to code a frame")
 }
 
 fn lossy(drawing: &Drawing, config: &Config, colours: Colours, run: Run<'_>) -> Result<Coded> {
