@@ -107,6 +107,16 @@ pub(crate) fn solve_while<T>(
     }
 }
 
+/// The score gained per unit of the knob between the last two of the settings `tried` and their scores, no more than `steeper` times
+/// more or less than what is `usual`.
+pub(crate) fn slope_of(tried: &[(f64, f64)], usual: f64, steeper: f64) -> f64 {
+    let seen = match *tried {
+        [.., one, other] if one.0 != other.0 => (other.1 - one.1) / (other.0 - one.0),
+        _ => usual,
+    };
+    seen.clamp(usual / steeper, usual * steeper)
+}
+
 /// Where the line between two trials crosses `middle`, kept off the ends so that the bracket shrinks.
 fn between<T>(below: &Trial<T>, above: &Trial<T>, middle: f64) -> f64 {
     let share = ((middle - below.score) / (above.score - below.score)).clamp(0.1, 0.9);

@@ -17,7 +17,7 @@ use crate::{
     optimize::{
         Goal, Optimised,
         palette::Palette,
-        search::{Aim, Trial, solve},
+        search::{Aim, Trial, slope_of, solve},
         shortfall,
     },
     picture::Frames,
@@ -244,11 +244,7 @@ impl Writer<'_> {
             tried.push((trial.knob, trial.score));
             Ok(trial)
         })?;
-        let slope = match tried[..] {
-            [.., one, other] if one.0 != other.0 => (other.1 - one.1) / (other.0 - one.0),
-            _ => SLOPE,
-        };
-        let slope = slope.clamp(SLOPE / STEEPER, SLOPE * STEEPER);
+        let slope = slope_of(&tried, SLOPE, STEEPER);
         let large = found.file as u64 * u64::from(self.task.count) / u64::from(count) > LARGE as u64;
         let slack = if large { LARGE_SLACK } else { aim.slack };
         let first = found.knob + (aim.target + slack / 2.0 - found.score) / slope;

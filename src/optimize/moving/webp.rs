@@ -9,7 +9,7 @@ use crate::{
     error::{Error, Result},
     optimize::{
         Goal, Optimised,
-        search::{Aim, Trial, solve},
+        search::{Aim, Trial, slope_of, solve},
         shortfall,
         webp::{GROWTH, ULTRA, again, first_quality},
     },
@@ -37,8 +37,14 @@ const TRADED: f64 = 1.6;
 /// The same for frames in few colours.
 #[cfg(feature = "png")]
 const FEW: f64 = 4.0;
-/// Bytes of a file that takes long to write: what may not serve is tried with less first.
+/// Bytes of a file, or pixels of all frames, that take long to write: what may not serve is tried with less first.
 const LARGE: usize = 1_000_000;
+const LONG: u64 = 16_000_000;
+/// Trials of all frames, of long animations and of others, and how far above its target a result of these may score.
+const TRIALS: (u32, u32) = (3, 5);
+const LONG_SLACK: f64 = 1.5;
+/// How many times more or less than usual the score may change with a knob.
+const STEEPER: f64 = 4.0;
 /// Of how many times the bytes of a sample without loss one with such errors may be where all frames are worth it.
 #[cfg(feature = "gif")]
 const WORTH_TRADING: f64 = 1.05;
@@ -183,10 +189,10 @@ impl Search<'_> {
     fn again(&self, frames: &mut dyn Frames, viewed: &Viewed) -> Result<Option<Trial<File>>> {
         let Some(stored) = self.task.stored else { return Ok(None) };
         let Some(source) = LossyAnimation::parse(stored, self.run)? else { return Ok(None) };
-        let trial = |knob| self.seen(viewed, knob, source.coarser(again::worth(knob), self.run)?);
-        let aim = again::aim(self.target, SLACK);
-        let found = solve(aim, trial)
-            .and_then(|found| self.settled(frames, aim, found, |_, knob| source.coarser(again::worth(knob), self.run)));
+        let (slack, trials) = self.patience(frames);
+        let aim = Aim { trials, ..again::aim(self.target, slack) };
+        let file = |_: &mut dyn Frames, knob| source.coarser(again::worth(knob), self.run);
+        let found = self.solved(frames, viewed, aim, None, file);
         match found {
             Ok(found) => Ok(Some(found).filter(|found| found.score >= self.target)),
             // The source itself was decoded before.
@@ -246,7 +252,8 @@ impl Search<'_> {
 
     /// The lowest quality that reaches the target, or no loss if none does or that takes hardly more.
     fn anew(&self, frames: &mut dyn Frames, viewed: &Viewed, outlook: &Outlook) -> Result<Trial<File>> {
-        let aim = Aim { trials: 3, ..self.aim(outlook.quality.clamp(0.0, 100.0)) };
+        let (slack, trials) = self.patience(frames);
+        let aim = Aim { slack, trials, ..self.aim(outlook.quality.clamp(0.0, 100.0)) };
         let lossless = |frames: &mut dyn Frames| encode(frames, self.task, &WebpOptions::lossless(), self.run);
         let file = |frames: &mut dyn Frames, knob| encode(frames, self.task, &outlook.style.options(knob), self.run);
         let exact = |bytes| Trial { knob: aim.high, score: 100.0, file: File { bytes, mean: 100.0 } };
@@ -264,11 +271,7 @@ impl Search<'_> {
             }
             (whole, first) = (Some(bytes), Some(tried));
         }
-        let found = solve(aim, |knob| match first.take() {
-            Some(tried) => Ok(tried),
-            None => self.seen(viewed, knob, file(frames, knob)?),
-        })?;
-        let found = self.settled(frames, aim, found, file)?;
+        let found = self.solved(frames, viewed, aim, first, file)?;
         let reached = found.score >= self.target;
         let bytes = match whole {
             Some(bytes) => bytes,
@@ -285,7 +288,7 @@ impl Search<'_> {
         if outlook.exact > TRADED * outlook.bytes {
             return Ok(false);
         }
-        if best < LARGE {
+        if best < LARGE && !self.is_long(frames) {
             return Ok(true);
         }
         let mut sample = self.sample(frames);
@@ -324,20 +327,32 @@ impl Search<'_> {
         Ok(tried(knob, scores, bytes))
     }
 
-    /// Compares all frames of what some of them led to, and corrects it as long as they miss the target.
-    fn settled(
+    /// Seeks the knob with which `file` reaches the target, `first` tried already: by some frames, then by all, as long as these
+    /// miss it.
+    fn solved(
         &self,
         frames: &mut dyn Frames,
+        viewed: &Viewed,
         aim: Aim,
-        found: Trial<File>,
+        mut first: Option<Trial<File>>,
         file: impl Fn(&mut dyn Frames, f64) -> Result<Vec<u8>>,
     ) -> Result<Trial<File>> {
+        let mut known: Vec<(f64, f64)> = Vec::new();
+        let found = solve(aim, |knob| {
+            let tried = match first.take() {
+                Some(tried) => tried,
+                None => self.seen(viewed, knob, file(frames, knob)?)?,
+            };
+            known.push((tried.knob, tried.score));
+            Ok(tried)
+        })?;
+        let slope = slope_of(&known, aim.slope, STEEPER).max(aim.slope);
         let mut found = self.compared(frames, found.knob, found.file.bytes)?;
         for _ in 0..CORRECTIONS {
             if found.score >= self.target || found.knob >= aim.high {
                 break;
             }
-            let knob = (found.knob + (self.target + SLACK / 2.0 - found.score) / aim.slope).min(aim.high);
+            let knob = (found.knob + (self.target + SLACK / 2.0 - found.score) / slope).min(aim.high);
             let bytes = file(frames, knob)?;
             found = self.compared(frames, knob, bytes)?;
         }
@@ -351,6 +366,15 @@ impl Search<'_> {
 
     fn decoded<'f>(&'f self, file: &'f [u8]) -> Result<Box<dyn Frames + 'f>> {
         self.task.codecs.frames(self.task.format, file, &DecodeOptions::default(), self.run)
+    }
+
+    fn is_long(&self, frames: &dyn Frames) -> bool {
+        frames.layout().pixels() * u64::from(self.task.count) > LONG
+    }
+
+    /// How far above the target a search may end, and its trials.
+    fn patience(&self, frames: &dyn Frames) -> (f64, u32) {
+        if self.is_long(frames) { (LONG_SLACK, TRIALS.0) } else { (SLACK, TRIALS.1) }
     }
 
     fn aim(&self, first: f64) -> Aim {

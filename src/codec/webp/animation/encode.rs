@@ -130,18 +130,19 @@ pub(super) struct Coder {
 #[derive(Debug, Default)]
 struct Rest {
     frames: u32,
-    /// Of the frame behind which it began.
+    /// Of the frame behind which it began, in the way that served and in this one.
     bytes: usize,
+    dearer: usize,
 }
 
 impl Rest {
-    fn begin(&mut self, bytes: usize) {
-        (self.frames, self.bytes) = (REST, bytes);
+    fn begin(&mut self, bytes: usize, dearer: usize) {
+        *self = Self { frames: REST, bytes, dearer };
     }
 
     /// Whether it holds for the next frame, which takes so many bytes: many more or less, and it is of another kind.
     fn holds(&mut self, bytes: usize) -> bool {
-        let alike = bytes <= 2 * self.bytes && self.bytes <= 2 * bytes;
+        let alike = bytes / 2 <= self.bytes && self.bytes / 2 <= bytes;
         self.frames = if alike { self.frames.saturating_sub(1) } else { 0 };
         self.frames > 0
     }
@@ -172,14 +173,17 @@ impl Coder {
         let Some((config, colours)) = self.lossy else { return self.without_loss(patch, usize::MAX, run) };
         let best = self.with_loss(patch, |drawing| lossy(drawing, &config, colours, run))?;
         let most = best.image.len();
-        if self.exact.holds(most) {
+        if self.rests(most).is_some() {
             return Ok(best);
         }
         let exact = self.without_loss(patch, most, run)?;
-        if is_beyond(&exact, most) {
-            self.exact.begin(most);
-        }
         Ok(if most < exact.image.len() { best } else { exact })
+    }
+
+    /// About the bytes that coding without loss takes in place of another way's, where it is at rest.
+    pub(super) fn rests(&mut self, bytes: usize) -> Option<usize> {
+        let rest = &mut self.exact;
+        rest.holds(bytes).then(|| bytes * rest.dearer / rest.bytes)
     }
 
     /// The smaller of the ways with loss, unless one is at rest.
@@ -199,13 +203,13 @@ impl Coder {
             self.likely = drawn;
         }
         if more.image.len() > less.image.len() * DEARER.0 / DEARER.1 {
-            self.other.begin(less.image.len());
+            self.other.begin(less.image.len(), more.image.len());
         }
         Ok(less)
     }
 
     /// The smallest of the ways without loss, coded thoroughly if that may come below `most` bytes.
-    pub(super) fn without_loss(&self, patch: &Patch<'_>, most: usize, run: Run<'_>) -> Result<Coded> {
+    pub(super) fn without_loss(&mut self, patch: &Patch<'_>, most: usize, run: Run<'_>) -> Result<Coded> {
         let small = patch.area.width * patch.area.height <= SMALL;
         let first = if small { &self.slow } else { &self.quick };
         let mut best: Option<(Coded, Source)> = None;
@@ -221,17 +225,16 @@ impl Coder {
             }
         }
         let (coded, mut source) = best.ok_or_else(no_way)?;
-        if small || is_beyond(&coded, most) {
+        let beyond = coded.image.len() > most.saturating_mul(GAIN.0) / GAIN.1;
+        if beyond {
+            self.exact.begin(most, coded.image.len());
+        }
+        if small || beyond {
             return Ok(coded);
         }
         let slow = Coded { image: coded_image(&mut source, &self.slow, run)?.0, ..coded };
         Ok(if slow.image.len() < coded.image.len() { slow } else { coded })
     }
-}
-
-/// Whether no thorough coding makes less than `most` bytes of it.
-fn is_beyond(coded: &Coded, most: usize) -> bool {
-    coded.image.len() > most.saturating_mul(GAIN.0) / GAIN.1
 }
 
 fn no_way() -> Error {

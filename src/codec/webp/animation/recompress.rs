@@ -70,7 +70,7 @@ fn same(one: &mut Composed<'_>, other: &mut Composed<'_>, run: Run<'_>) -> Resul
 
 /// The file with its own frames in fewer bytes each, and whether coding without loss may win as a whole.
 fn frame_by_frame(file: &File<'_>, run: Run<'_>) -> Result<(Vec<u8>, bool)> {
-    let coder = Coder::new(&WebpOptions::lossless())?;
+    let mut coder = Coder::new(&WebpOptions::lossless())?;
     let mut player = Player::new(file.clone(), run)?;
     let mut out = AnimationWriter::like(file);
     let mut last: Option<Kept> = None;
@@ -89,7 +89,7 @@ fn frame_by_frame(file: &File<'_>, run: Run<'_>) -> Result<(Vec<u8>, bool)> {
         let width = file.width as usize;
         let area = if frame.clears() { frame.area() } else { changed(&base, &wanted, width) };
         let patch = Patch { base: &base, wanted: &wanted, area, width };
-        let kept = Kept::smallest(&frame, &patch, &coder, run)?;
+        let kept = Kept::smallest(&frame, &patch, &mut coder, run)?;
         all_bytes += frame.image.coded.len();
         lossless_bytes += if frame.image.header.lossless { frame.image.coded.len() } else { kept.if_lossless };
         if let Some(last) = last.replace(kept) {
@@ -115,7 +115,7 @@ struct Kept {
 }
 
 impl Kept {
-    fn smallest(frame: &FrameChunk<'_>, patch: &Patch<'_>, coder: &Coder, run: Run<'_>) -> Result<Self> {
+    fn smallest(frame: &FrameChunk<'_>, patch: &Patch<'_>, coder: &mut Coder, run: Run<'_>) -> Result<Self> {
         let image = &frame.image;
         let (milliseconds, clears) = (frame.milliseconds(), frame.clears());
         let mut best = Self {
@@ -137,6 +137,9 @@ impl Kept {
             }
         }
         let most = if image.header.lossless { usize::MAX } else { best.image.len() };
+        if let Some(bytes) = coder.rests(most) {
+            return Ok(Self { if_lossless: bytes, ..best });
+        }
         let coded = coder.without_loss(patch, most, run)?;
         best.if_lossless = coded.image.len();
         if coded.image.len() < best.image.len() {
