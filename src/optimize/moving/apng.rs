@@ -4,6 +4,7 @@ mod indexed;
 mod near;
 mod sample;
 
+use self::sample::sample;
 use super::{Moving, Optimised, Scores};
 use crate::{
     codec::{ApngOptions, EncodeOptions},
@@ -15,10 +16,11 @@ use crate::{
 
 /// Effort of what is delivered.
 const EFFORT: u8 = 4;
-/// In hundredths of the fewest bytes with the least effort, up to how many a way is tried with more.
+/// In hundredths of the fewest bytes with the least effort, up to how many a way is tried with more; and of a sample, with all frames.
 const CLOSE: usize = 115;
+const SAMPLED: usize = 150;
 /// What that effort leaves of a file.
-const GAIN: (usize, usize) = (4, 5);
+const GAIN: (u64, u64) = (4, 5);
 
 /// Colours and drawing of `ultra`.
 const ULTRA: Remap = Remap { dither: 0.6, tolerance: 0.04 };
@@ -92,8 +94,8 @@ impl Way {
     }
 }
 
-/// The smallest of a palette, near-lossless truecolour and the exact pixels: priced with the least effort, and those that
-/// come close written with that of what is delivered.
+/// The smallest of a palette, near-lossless truecolour and the exact pixels: priced with the least effort, by a sample first, and
+/// those that come close written with that of what is delivered.
 fn smart(frames: &mut dyn Frames, task: &Moving<'_>, target: f64, run: Run<'_>) -> Result<(Optimised, Option<u64>)> {
     let indexed = indexed::search(frames, task, target, run)?;
     let near = match &indexed {
@@ -102,19 +104,42 @@ fn smart(frames: &mut dyn Frames, task: &Moving<'_>, target: f64, run: Run<'_>) 
         _ => near::search(frames, task, target, run)?,
     };
     run.control.stage(Stage::Encode, 0.6);
-    let exact = encoded(frames, task, 0, run)?.len();
-    let mut ways = vec![(exact, Way::Exact)];
-    for way in indexed.map(Way::Indexed).into_iter().chain(near.map(Way::Near)) {
-        ways.push((way.encoded(frames, task, 0, run)?.len(), way));
+    let mut ways = vec![Way::Exact];
+    ways.extend(indexed.map(Way::Indexed));
+    ways.extend(near.map(Way::Near));
+    let mut some = sample(frames, task.count);
+    let count = some.count;
+    let close = if count < task.count { SAMPLED } else { CLOSE };
+    let (exact, mut ways) = cheapest(ways, &mut some, &Moving { count, ..*task }, close, run)?;
+    if count < task.count && ways.len() > 1 {
+        ways = cheapest(ways, frames, task, CLOSE, run)?.1;
     }
-    let least = ways.iter().map(|way| way.0).min().unwrap_or(0);
     let mut best: Option<Optimised> = None;
-    for (_, way) in ways.iter().filter(|way| way.0 * 100 <= least * CLOSE) {
+    for way in ways {
         let bytes = way.encoded(frames, task, EFFORT, run)?;
         if best.as_ref().is_none_or(|best| bytes.len() < best.bytes.len()) {
             best = Some(Optimised { bytes, score: way.score(), warnings: Vec::new() });
         }
     }
     let best = best.ok_or_else(|| Error::internal("optimising APNG", "there was no way"))?;
-    Ok((best, task.stored.map(|_| (exact * GAIN.0 / GAIN.1) as u64)))
+    let exact = exact as u64 * u64::from(task.count) / u64::from(count);
+    Ok((best, task.stored.map(|_| exact * GAIN.0 / GAIN.1)))
+}
+
+/// The bytes of the first of `ways` with the least effort, and those ways that come `close` to the fewest, in hundredths of these.
+fn cheapest(
+    mut ways: Vec<Way>,
+    frames: &mut dyn Frames,
+    task: &Moving<'_>,
+    close: usize,
+    run: Run<'_>,
+) -> Result<(usize, Vec<Way>)> {
+    let mut bytes = Vec::new();
+    for way in &ways {
+        bytes.push(way.encoded(frames, task, 0, run)?.len());
+    }
+    let least = bytes.iter().copied().min().unwrap_or(0);
+    let mut all = bytes.iter();
+    ways.retain(|_| all.next().is_some_and(|bytes| bytes * 100 <= least * close));
+    Ok((bytes.first().copied().unwrap_or(0), ways))
 }

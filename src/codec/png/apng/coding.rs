@@ -165,6 +165,11 @@ impl Coding {
         self.few.is_some()
     }
 
+    /// Bytes of so many pixels of a row.
+    pub(super) const fn row_bytes(&self, width: usize) -> usize {
+        (width * self.colour.samples() * self.depth as usize).div_ceil(8)
+    }
+
     /// The same with its palette in other orders, by how the indices of `sample` lie beside each other.
     pub(super) fn reordered(&self, sample: &Indexed, hint: &[[u8; 4]]) -> Vec<Self> {
         let Some(few) = &self.few else { return vec![self.clone()] };
