@@ -58,7 +58,7 @@ impl EncodeOptions {
 /// APNG settings. Colour type, depth and palette are found by the encoder, as is what each frame changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApngOptions {
-    /// 0 for probes inside a search, 6 for the most, as of [`PngOptions`].
+    /// 0 for probes inside a search, 6 for the most, as of [`PngOptions`]; less is made of it the more there is to write.
     pub effort: u8,
 }
 

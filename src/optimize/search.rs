@@ -109,6 +109,7 @@ pub(crate) fn solve_while<T>(
 
 /// The score gained per unit of the knob between the last two of the settings `tried` and their scores, no more than `steeper` times
 /// more or less than what is `usual`.
+#[cfg(any(feature = "gif", feature = "webp"))]
 pub(crate) fn slope_of(tried: &[(f64, f64)], usual: f64, steeper: f64) -> f64 {
     let seen = match *tried {
         [.., one, other] if one.0 != other.0 => (other.1 - one.1) / (other.0 - one.0),
@@ -147,6 +148,21 @@ mod tests {
             .unwrap();
             assert!((target..=target + 0.6).contains(&found.score), "{target}: {found:?}");
             assert!(trials <= 9, "{target}: {trials} trials");
+        }
+    }
+
+    #[cfg(any(feature = "gif", feature = "webp"))]
+    #[test]
+    fn slopes_are_those_of_the_last_trials_but_no_more_than_so_much_from_the_usual() {
+        for (tried, slope) in [
+            (&[][..], 0.5),
+            (&[(70.0, 60.0)], 0.5),
+            (&[(70.0, 60.0), (70.0, 61.0)], 0.5),
+            (&[(60.0, 99.0), (70.0, 60.0), (74.0, 64.0)], 1.0),
+            (&[(70.0, 60.0), (74.0, 100.0)], 2.0),
+            (&[(70.0, 60.0), (74.0, 50.0)], 0.125),
+        ] {
+            assert_eq!(slope_of(tried, 0.5, 4.0), slope, "{tried:?}");
         }
     }
 

@@ -248,3 +248,28 @@ fn lossy(drawing: &Drawing, config: &Config, colours: Colours, run: Run<'_>) -> 
     }
     drawing.coded(&mut drawing.source(colours, run)?, &config, run)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_at_rest_is_tried_again_after_some_frames_and_where_another_kind_of_frame_comes() {
+        let mut rest = Rest::default();
+        assert!(!rest.holds(1000));
+        rest.begin(1000, 4000);
+        assert_eq!((0..100).take_while(|_| rest.holds(1100)).count(), 7);
+        for other in [450, 2300] {
+            rest.begin(1000, 4000);
+            assert!(rest.holds(1000) && !rest.holds(other) && !rest.holds(1000), "{other}");
+        }
+    }
+
+    #[test]
+    fn what_coding_without_loss_would_take_is_known_while_it_rests() {
+        let mut coder = Coder::new(&WebpOptions::lossy(80.0)).unwrap();
+        assert_eq!(coder.rests(1000), None);
+        coder.exact.begin(1000, 4000);
+        assert_eq!(coder.rests(1500), Some(6000));
+    }
+}
