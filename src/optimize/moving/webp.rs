@@ -40,8 +40,9 @@ const FEW: f64 = 4.0;
 /// Bytes of a file, or pixels of all frames, that take long to write: what may not serve is tried with less first.
 const LARGE: usize = 1_000_000;
 const LONG: u64 = 16_000_000;
-/// Trials of all frames, of long animations and of others, and how far above its target a result of these may score.
+/// Trials of all frames, of long animations and of others.
 const TRIALS: (u32, u32) = (3, 5);
+/// [`SLACK`] of long animations.
 const LONG_SLACK: f64 = 1.5;
 /// How many times more or less than usual the score may change with a knob.
 const STEEPER: f64 = 4.0;

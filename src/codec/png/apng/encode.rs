@@ -18,8 +18,8 @@ use crate::{
 
 /// The effort of lossless recompression.
 pub(super) const RECOMPRESSION: u8 = 4;
-/// Bytes of all frames' rows from which no more than an effort is made: 4 takes some 3 s for a million of them where there is noise, 3
-/// half of that and 2 a third for 1 % more, 1 an eighth for 3 % more.
+/// Bytes of all frames' rows from which no more than an effort is made. Where there is noise 4 takes some 3 s for a million of them, 3
+/// three fifths of that for up to 1 % more, 2 two fifths for 1 to 4 % more, 1 a seventh for 2 to 12 % more.
 const DEAR: [(usize, u8); 3] = [(4 << 20, 3), (8 << 20, 2), (24 << 20, 1)];
 /// Pixels by which orders of a palette are found.
 const SAMPLE: usize = 1 << 20;
