@@ -57,6 +57,9 @@ const CLIP_SLACK: f64 = 0.75;
 /// Bytes of a file that takes long to write: the search for it may end farther above the target, and it is not looked at again.
 const LARGE: usize = 3_000_000;
 const LARGE_SLACK: f64 = 1.5;
+/// Nothing is flat where more than a byte is spent on so many pixels; bytes up to which that is not asked.
+const DETAILED: u64 = 6;
+const SMALL: usize = 20_000;
 /// How far above the target the mean lies where single frames hold up the others.
 const HELD_UP: f64 = 5.0;
 /// Files that are written at most with one knob for most, because frames fall short with knobs of their own.
@@ -66,6 +69,9 @@ const CORRECTIONS: u32 = 3;
 const TRIALS: [u32; 3] = [2, 3, 5];
 /// Pixels that the frames of a clip may have together, frames of each of its stretches, and stretches.
 const CLIP: (u64, u32, u32) = (6_000_000, 8, 3);
+/// Frames of each of its stretches that are looked at before, and about the bytes that a clip may come to.
+const SKETCHED: u32 = 2;
+const CLIP_BYTES: usize = 400_000;
 /// Frames of a clip that are compared.
 const COMPARED: u32 = 12;
 
@@ -155,7 +161,7 @@ impl Writer<'_> {
         let found = self.found(frames, target)?;
         let (file, score) = found.file;
         match found.score >= target {
-            true => Ok(Optimised { bytes: self.squeezed(file)?, score, warnings: self.hardened() }),
+            true => Ok(Optimised { bytes: self.squeezed(frames, file)?, score, warnings: self.hardened() }),
             false => {
                 let warnings = self.missing().into_iter().chain(shortfall(score, self.task.goal)).collect();
                 Ok(Optimised { bytes: file, score, warnings })
@@ -228,27 +234,39 @@ impl Writer<'_> {
     fn outlook(&self, frames: &mut dyn Frames, aim: Aim) -> Result<Option<Aim>> {
         let (pixels, most, stretches) = CLIP;
         let fit = pixels / frames.layout().pixels().max(1) / u64::from(stretches);
-        let mut clip = Clip::spread(frames, self.task.count, fit.clamp(2, most.into()) as u32, stretches);
-        let count = clip.count;
-        if count == self.task.count {
+        let mut length = fit.clamp(SKETCHED.into(), most.into()) as u32;
+        if self.task.count <= length * stretches {
             return Ok(None);
         }
-        let viewed = Viewed::new(&mut clip, count, COMPARED, None, self.run)?;
-        let mut palettes = self.palettes();
         let middle = aim.target + aim.slack / 2.0;
-        let near = Aim { target: middle - CLIP_SLACK, slack: 2.0 * CLIP_SLACK, trials: TRIALS[1], ..aim };
+        let mut near = Aim { target: middle - CLIP_SLACK, slack: 2.0 * CLIP_SLACK, trials: TRIALS[1], ..aim };
+        if length > SKETCHED {
+            // Few frames tell where to begin, and what a trial of more will take.
+            let mut sketch = self.clipped(frames, SKETCHED)?;
+            let Trial { knob, score, file } = sketch.trial(aim.first)?;
+            near.first = knob + (middle - score) / aim.slope;
+            length = length.min((CLIP_BYTES * SKETCHED as usize / file.max(1)).max(SKETCHED as usize) as u32);
+        }
+        let mut clip = self.clipped(frames, length)?;
         let mut tried: Vec<(f64, f64)> = Vec::new();
         let found = solve(near, |knob| {
-            let file = self.written(&mut clip, GifOptions::new(loss(knob)), palettes.as_mut())?;
-            let trial = trial(knob, viewed.score(&mut *self.decoded(&file)?, self.run)?, file.len());
+            let trial = clip.trial(knob)?;
             tried.push((trial.knob, trial.score));
             Ok(trial)
         })?;
         let slope = slope_of(&tried, SLOPE, STEEPER);
-        let large = found.file as u64 * u64::from(self.task.count) / u64::from(count) > LARGE as u64;
+        let large = found.file as u64 * u64::from(self.task.count) / u64::from(clip.frames.count) > LARGE as u64;
         let slack = if large { LARGE_SLACK } else { aim.slack };
         let first = found.knob + (aim.target + slack / 2.0 - found.score) / slope;
         Ok(Some(Aim { first, slope, slack, trials: TRIALS[0], ..aim }))
+    }
+
+    /// The frames of a clip, `length` of each of its stretches, to be tried.
+    fn clipped<'f>(&'f self, frames: &'f mut dyn Frames, length: u32) -> Result<Clipped<'f>> {
+        let mut frames = Clip::spread(frames, self.task.count, length, CLIP.2);
+        let count = frames.count;
+        let viewed = Viewed::new(&mut frames, count, COMPARED, None, self.run)?;
+        Ok(Clipped { writer: self, frames, viewed, palettes: self.palettes() })
     }
 
     /// For one way through the frames, or many.
@@ -287,7 +305,7 @@ impl Writer<'_> {
     /// The whole with a loss that is not searched.
     fn finished(&self, frames: &mut dyn Frames, loss: f32) -> Result<Optimised> {
         let bytes = self.written(frames, GifOptions::new(loss), self.palettes().as_mut())?;
-        let bytes = if loss > 0.0 { self.squeezed(bytes)? } else { bytes };
+        let bytes = if loss > 0.0 { self.squeezed(frames, bytes)? } else { bytes };
         let exact = loss <= 0.0 && self.task.stored.is_some();
         let score = if exact { 100.0 } else { Scores::of(&self.scores(frames, &bytes)?).mean };
         let warnings = if loss <= 0.0 { self.missing() } else { self.hardened() };
@@ -308,11 +326,30 @@ impl Writer<'_> {
 
     /// The same frames in fewer bytes, if there are some: where much is flat, phrases found without a thought of errors serve
     /// better.
-    fn squeezed(&self, file: Vec<u8>) -> Result<Vec<u8>> {
-        if file.len() > LARGE {
+    fn squeezed(&self, frames: &dyn Frames, file: Vec<u8>) -> Result<Vec<u8>> {
+        let pixels = frames.layout().pixels().saturating_mul(self.task.count.into());
+        let detailed = file.len() > SMALL && file.len() as u64 * DETAILED > pixels;
+        if file.len() > LARGE || detailed {
             return Ok(file);
         }
         let smaller = self.task.codecs.recompress(Format::Gif, &file, false, self.run)?;
         Ok(if smaller.len() < file.len() { smaller } else { file })
+    }
+}
+
+/// A clip in place of all frames.
+struct Clipped<'a> {
+    writer: &'a Writer<'a>,
+    frames: Clip<'a>,
+    viewed: Viewed,
+    palettes: Option<Palettes>,
+}
+
+impl Clipped<'_> {
+    /// The bytes and the score with a knob.
+    fn trial(&mut self, knob: f64) -> Result<Trial<usize>> {
+        let Self { writer, frames, viewed, palettes } = self;
+        let file = writer.written(frames, GifOptions::new(loss(knob)), palettes.as_mut())?;
+        Ok(trial(knob, viewed.score(&mut *writer.decoded(&file)?, writer.run)?, file.len()))
     }
 }
