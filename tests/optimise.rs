@@ -137,6 +137,36 @@ fn ultra_is_no_larger_than_high() {
             assert!(ultra <= high + 1, "{kind} {format}: {ultra}, {high} at high");
         }
     }
+    // Flat tiles, which lossy coding smears at a great price.
+    let tile = |x: u32, y: u32| {
+        image::Rgba([(x / 20 * 90) as u8, (y / 10 * 60) as u8, ((x / 20 + y / 10) % 2 * 200) as u8, 255])
+    };
+    let source = file(&image::DynamicImage::ImageRgba8(image::RgbaImage::from_fn(60, 40, tile)), Format::Png);
+    let [high, ultra] = ["high", "ultra"]
+        .map(|name| process(&source, &to(Format::Webp, &format!(r#"{{"compression": "{name}"}}"#))).bytes.len());
+    assert!(ultra <= high + 1, "tiles: {ultra}, {high} at high");
+}
+
+#[test]
+fn a_quality_of_png_never_takes_more_than_none_of_the_pixels_lost() {
+    let ramps = |x: u32, y: u32| image::LumaA([x as u8, (4 * y) as u8]);
+    let source = file(&image::DynamicImage::ImageLumaA8(image::GrayAlphaImage::from_fn(256, 64, ramps)), Format::Png);
+    let bytes = |optimize: &str| process(&source, &to(Format::Png, optimize)).bytes.len();
+    let exact = bytes(r#"{"compression": "lossless"}"#);
+    for quality in [5, 60, 95] {
+        let bytes = bytes(&format!(r#"{{"quality": {quality}}}"#));
+        // A mark names what was asked for.
+        assert!(bytes <= exact + 8, "{quality}: {bytes}, {exact} without loss");
+    }
+}
+
+#[test]
+fn fewer_colours_of_an_explicit_quality_take_no_more_bytes_where_they_would_be_dithered() {
+    let gradient = |x: u32, y: u32| image::Rgb([(x + y) as u8 / 2, (90 + x / 4) as u8, (200 - y / 2) as u8]);
+    let source = file(&image::DynamicImage::ImageRgb8(image::RgbImage::from_fn(256, 256, gradient)), Format::Png);
+    let bytes = |quality: u8| process(&source, &to(Format::Png, &format!(r#"{{"quality": {quality}}}"#))).bytes.len();
+    let sizes = [5, 25, 45, 65, 85].map(bytes);
+    assert!(sizes.is_sorted_by(|lower, higher| *lower <= higher + higher / 10), "{sizes:?}");
 }
 
 #[test]

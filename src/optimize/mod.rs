@@ -149,7 +149,13 @@ pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<(Optimised, Opti
                 other => Err(Error::unsupported(format!("writing {other}"))),
             }
         };
-        let (mut done, outlook) = no_larger_than_high((task.format, task.goal), by)?;
+        let plain = |done: &Optimised| match task.format {
+            Format::Png => Ok(true),
+            #[cfg(feature = "webp")]
+            Format::Webp => webp::is_plain(task, done.bytes.len(), run),
+            _ => Ok(false),
+        };
+        let (mut done, outlook) = no_larger_than_high(task.goal, plain, by)?;
         done.warnings.extend(deeper.then(|| shallow(task.format)));
         Ok((done, outlook))
     })
@@ -165,16 +171,16 @@ fn is_deeper(picture: &Picture) -> bool {
     matches!(picture.samples(), Samples::Sixteen(samples) if samples.iter().any(|sample| !sample.is_multiple_of(257)))
 }
 
-/// What `by` makes for a goal. The settings of `ultra` are those of photographs: where they look as good as `high`, that is searched
-/// for, too, since it may be smaller; and with palettes, whose errors may take more bytes than they spare, always.
+/// What `by` makes for a goal. The settings of `ultra` are those of photographs: where they look as good as `high`, or the picture
+/// is so plain that errors may take more bytes than they spare, that is searched for, too, since it may be smaller.
 fn no_larger_than_high(
-    (format, goal): (Format, Goal),
+    goal: Goal,
+    is_plain: impl FnOnce(&Optimised) -> Result<bool>,
     mut by: impl FnMut(Goal) -> Result<(Optimised, Option<u64>)>,
 ) -> Result<(Optimised, Option<u64>)> {
     let done = by(goal)?;
     let target = Preset::High.target().unwrap_or(f64::INFINITY);
-    let coarser = done.0.score < target && !matches!(format, Format::Png | Format::Apng);
-    if goal != Goal::Smart(Preset::Ultra) || coarser {
+    if goal != Goal::Smart(Preset::Ultra) || done.0.score < target && !is_plain(&done.0)? {
         return Ok(done);
     }
     let high = by(Goal::Smart(Preset::High))?;

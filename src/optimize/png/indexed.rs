@@ -22,6 +22,9 @@ pub(in super::super) const ULTRA_COLOURS: usize = 26;
 pub(super) const ULTRA: Remap = Remap { dither: 0.6, tolerance: 0.04 };
 /// How palettes of an explicit quality are drawn.
 pub(super) const USUAL: Remap = Remap { dither: 0.5, tolerance: 0.01 };
+/// Effort of what is only compared, and what twice the colours leave of a file at the least.
+const LOOK: u8 = 1;
+const MAY_FALL: f64 = 0.8;
 /// Entries of a table.
 const MOST: usize = 256;
 /// Palette sizes that are tried.
@@ -70,6 +73,25 @@ pub(super) fn fixed(task: &Task<'_>, mut colours: usize, how: Remap, least: f64,
     run.control.stage(Stage::Encode, 0.6);
     let bytes = file(task, picture, &palette, &drawn, super::EFFORT, run)?;
     Ok(Optimised { bytes, score, warnings: Vec::new() })
+}
+
+/// `colours`, or two, four and so on times as many where these come out smaller: the fewer there are, the more is dithered,
+/// and that may take more bytes than colours do.
+pub(super) fn cheapest(task: &Task<'_>, colours: usize, how: Remap, run: Run<'_>) -> Result<usize> {
+    let histogram = Histogram::new(task.picture, run)?;
+    let original = Original::new(task.picture, run)?;
+    let mut best = (usize::MAX, colours);
+    let doubled = |&colours: &usize| Some(2 * colours).filter(|&colours| colours <= MOST);
+    for colours in std::iter::successors(Some(colours), doubled) {
+        let palette = faithful(&histogram, colours, Missed::MOST, run)?;
+        let drawn = original.remap(&palette, how, run)?;
+        let bytes = file(task, task.picture, &palette, &drawn, LOOK, run)?.len();
+        if bytes as f64 * MAY_FALL > best.0 as f64 {
+            break;
+        }
+        best = best.min((bytes, colours));
+    }
+    Ok(best.1)
 }
 
 /// What makes the smallest file of at most 256 colours that reaches `target`, if there is one.

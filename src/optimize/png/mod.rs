@@ -35,11 +35,15 @@ const LOOK: (u8, f64) = (1, 1.3);
 
 /// The file, and about how many bytes its pixels take without loss, where that is known.
 pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<(Optimised, Option<u64>)> {
-    let in_colours = |colours, how, least| Ok((indexed::fixed(task, colours, how, least, run)?, None));
     match task.goal {
         Goal::Lossless | Goal::Quality(100) => Ok((exact(task, run)?, None)),
-        Goal::Quality(quality) => in_colours(colours_for(quality), indexed::USUAL, f64::NEG_INFINITY),
-        Goal::Smart(Preset::Ultra) => in_colours(ULTRA_COLOURS, indexed::ULTRA, LEAST_ULTRA),
+        Goal::Quality(quality) => {
+            let colours = indexed::cheapest(task, colours_for(quality), indexed::USUAL, run)?;
+            exact_where_small(task, indexed::fixed(task, colours, indexed::USUAL, f64::NEG_INFINITY, run)?, run)
+        }
+        Goal::Smart(Preset::Ultra) => {
+            Ok((indexed::fixed(task, ULTRA_COLOURS, indexed::ULTRA, LEAST_ULTRA, run)?, None))
+        }
         Goal::Smart(preset) => smart(task, preset.target_of(task.picture.layout()).unwrap_or(100.0), run),
     }
 }
@@ -73,7 +77,11 @@ fn smart(task: &Task<'_>, target: f64, run: Run<'_>) -> Result<(Optimised, Optio
     let enough = indexed.as_ref().map_or(f64::INFINITY, |found| found.bytes.len() as f64 * MAY_WIN);
     let near = if few { None } else { near::search(task, &reference, target, enough, run)? };
     let best = [indexed, near].into_iter().flatten().min_by_key(|found| found.bytes.len());
-    let Some(best) = best else { return Ok((exact(task, run)?, None)) };
+    best.map_or_else(|| Ok((exact(task, run)?, None)), |best| exact_where_small(task, best, run))
+}
+
+/// `best`, or the exact pixels where these hardly take more, and about what they take.
+fn exact_where_small(task: &Task<'_>, best: Optimised, run: Run<'_>) -> Result<(Optimised, Option<u64>)> {
     let enough = worth_having_exactly(best.bytes.len());
     let most = most(enough as u64);
     let outlook = outlook(task, most, run)?;

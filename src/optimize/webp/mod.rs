@@ -41,7 +41,6 @@ const QUICK: (u8, u8) = (1, 25);
 /// 90 %, for five times its time.
 const SLOW: (u8, u8) = (6, 75);
 /// Up to how many times the bytes of lossy coding quick lossless coding takes of pictures that are tried in few colours.
-#[cfg(feature = "png")]
 const INDEXED: f64 = 6.5;
 /// The least share of the bytes of quick lossless coding that preprocessing and slow coding have left of drawings.
 const LEAST_LEFT: f64 = 0.5;
@@ -60,6 +59,15 @@ pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
             None => fixed(task, ULTRA, run),
         },
     }
+}
+
+/// Whether the pixels take so few bytes without loss that lossy coding in so many `bytes` may not be the smallest.
+pub(super) fn is_plain(task: &Task<'_>, bytes: usize, run: Run<'_>) -> Result<bool> {
+    let bands = bands(task.picture);
+    let part = bands.as_ref().unwrap_or(task.picture);
+    let exact = probe::encode(task, part, &lossless(100, QUICK), run)?.len() as f64;
+    let share = f64::from(task.picture.height()) / f64::from(part.height());
+    Ok(exact * share <= INDEXED * bytes as f64)
 }
 
 /// Lossy at this very quality.
