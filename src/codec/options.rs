@@ -16,10 +16,16 @@ pub struct DecodeOptions {
 
 impl DecodeOptions {
     /// The least of 1 to 4 and 8 eighths of `width` x `height` that keeps both sides at or above what is wanted: what JPEG is
-    /// decoded at.
+    /// decoded at. The last pixel of a side that is no whole number of them is only partly of the picture: no more of it is not
+    /// than a quarter of a wanted pixel, by which the picture is stretched.
     pub(crate) fn eighths(&self, width: u32, height: u32) -> u32 {
-        let keeps = |least: (u32, u32), eighths: &u32| {
-            (width * eighths).div_ceil(8) >= least.0 && (height * eighths).div_ceil(8) >= least.1
+        let keeps_side = |side: u32, least: u32, eighths: u32| {
+            let whole = (side * eighths).div_ceil(8);
+            let beyond = whole * 8 - side * eighths;
+            whole >= least && beyond * least <= 2 * whole
+        };
+        let keeps = |least: (u32, u32), &eighths: &u32| {
+            keeps_side(width, least.0, eighths) && keeps_side(height, least.1, eighths)
         };
         self.at_least.and_then(|least| [1, 2, 3, 4].into_iter().find(|eighths| keeps(least, eighths))).unwrap_or(8)
     }

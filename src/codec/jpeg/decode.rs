@@ -318,15 +318,23 @@ mod tests {
     }
 
     #[test]
+    fn reduced_sizes_hold_little_that_is_not_of_the_picture() {
+        let eighths = |least, (width, height)| DecodeOptions { at_least: Some(least), ..WHOLE }.eighths(width, height);
+        // 12.5 x 7.5 and 37.5 x 22.5 pixels: half of the last one is not.
+        assert_eq!([(3, 3), (13, 8), (25, 16)].map(|least| eighths(least, (100, 60))), [1, 2, 4]);
+        assert_eq!([(800, 600), (100, 75)].map(|least| eighths(least, (4001, 3001))), [4, 1]);
+        assert_eq!(eighths((800, 600), (4032, 3024)), 2);
+    }
+
+    #[test]
     fn reduced_sizes_never_fall_below_what_was_asked() {
         let file = baseline(100, 60);
         let size = |least| {
             let layout = decode(&file, &DecodeOptions { at_least: Some(least), ..WHOLE }, run()).unwrap().layout();
             (layout.width, layout.height)
         };
-        assert_eq!(size((13, 8)), (13, 8));
+        assert_eq!(size((1, 1)), (13, 8));
         assert_eq!(size((14, 8)), (25, 15));
-        assert_eq!(size((25, 16)), (38, 23));
         assert_eq!(size((38, 24)), (50, 30));
         assert_eq!(size((51, 1)), (100, 60));
         assert_eq!(size((1000, 1000)), (100, 60));
