@@ -112,7 +112,12 @@ impl Engine {
     /// # Errors
     /// [`Error::Unsupported`] that says what it cannot do, [`Error::Limit`] for a size that would be too large of any.
     pub fn supports(&self, request: &Request) -> Result<()> {
-        plan::supports(request, self.means(), &self.limits)
+        self.refusals(request).into_iter().next().map_or(Ok(()), |(_, refusal)| Err(refusal))
+    }
+
+    /// All that [`supports`](Self::supports) refuses, behind the paths that ask for it.
+    pub(crate) fn refusals(&self, request: &Request) -> Vec<(&'static str, Error)> {
+        plan::refusals(request, self.means(), &self.limits)
     }
 
     /// Does what `request` asks with `input`. Destinations and notifications are the caller's: `url`, `headers`, `store`

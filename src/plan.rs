@@ -180,7 +180,7 @@ pub(crate) fn plan(request: &Request, info: &Info, means: Means<'_>, run: Run<'_
         decode,
         chain,
         faces,
-        keep: keep(&request.output.metadata),
+        keep: keep(&request.output.metadata, info),
         otherwise: otherwise.transpose()?,
         by_network,
         left_out,
@@ -263,7 +263,7 @@ fn plan_vector(request: &Request, info: &Info, run: Run<'_>) -> Result<Plan> {
         decode: DecodeOptions::default(),
         chain: Chain::default(),
         faces: None,
-        keep: keep(&request.output.metadata),
+        keep: keep(&request.output.metadata, info),
         otherwise: None,
         by_network: false,
         left_out: false,
@@ -299,21 +299,31 @@ fn refuse_what_is_not_there(request: &Request, format: Format, operations: &[Arc
     Ok(())
 }
 
-/// Refuses what cannot be done whatever the source is: formats that nothing writes, networks that are not there, and exact
-/// sizes that are too large.
-pub(crate) fn supports(request: &Request, means: Means<'_>, limits: &Limits) -> Result<()> {
+/// What cannot be done whatever the source is, and where the request asks for it: formats that nothing writes, networks that are
+/// not there, and exact sizes that are too large.
+pub(crate) fn refusals(request: &Request, means: Means<'_>, limits: &Limits) -> Vec<(&'static str, Error)> {
     let Means { codecs, models, .. } = means;
-    if let Some(request::Resize { width: Some(width), height: Some(height), mode, upscale: true, .. }) = request.resize
-        && mode != ResizeMode::Auto
-    {
-        limits.check_result(width, height)?;
-    }
-    if let Some(format) =
-        named(request.output.format).filter(|&format| !codecs.encodes(format) && !codecs.recompresses(format))
-    {
-        return Err(Error::unsupported(format!("writing {format}")));
-    }
-    Enhanced::of(request, models, None, false).map(drop)
+    let exact = match request.resize {
+        Some(request::Resize { width: Some(width), height: Some(height), mode, upscale: true, .. })
+            if mode != ResizeMode::Auto =>
+        {
+            limits.check_result(width, height)
+        }
+        _ => Ok(()),
+    };
+    let unwritten =
+        named(request.output.format).filter(|&format| !codecs.encodes(format) && !codecs.recompresses(format));
+    let written = unwritten.map_or(Ok(()), |format| Err(Error::unsupported(format!("writing {format}"))));
+    let (denoise, upscale) =
+        (Request { upscale: None, ..request.clone() }, Request { denoise: None, ..request.clone() });
+    let enhanced = |request: &Request| Enhanced::of(request, models, None, false).map(drop);
+    let asked = [
+        ("resize", exact),
+        ("output.format", written),
+        ("denoise", enhanced(&denoise)),
+        ("upscale", enhanced(&upscale)),
+    ];
+    asked.into_iter().filter_map(|(path, done)| Some((path, done.err()?))).collect()
 }
 
 /// Some formats are only made smaller as they are, and not written from other pixels; so are some animations.
@@ -437,11 +447,12 @@ fn ground(request: &Request) -> [u8; 3] {
     [r, g, b].map(|c| ((u32::from(c) * u32::from(a) + 255 * (255 - u32::from(a)) + 127) / 255) as u8)
 }
 
-fn keep(asked: &[MetadataKind]) -> Keep {
+/// What is kept: of all there is, the profile is a part where there is one.
+fn keep(asked: &[MetadataKind], info: &Info) -> Keep {
     let has = |kind| asked.contains(&kind);
     Keep {
         copyright: has(MetadataKind::Copyright),
-        profile: has(MetadataKind::Profile),
+        profile: has(MetadataKind::Profile) || has(MetadataKind::All) && info.icc,
         date: has(MetadataKind::Date),
         location: has(MetadataKind::Location),
         all: has(MetadataKind::All),

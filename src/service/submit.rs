@@ -87,17 +87,27 @@ impl Inner {
         if let Some(url) = request.url.as_ref().filter(|_| is_right("url")) {
             violations.extend(refusal("url", url, self.ports.fetcher.check(url)));
         }
-        if let Some(store) = request.store.as_ref().filter(|_| is_right("store")) {
-            violations.extend(self.refused_of(account, store).await?);
+        let is_destined =
+            is_right("store.provider") && is_right("store.id") && !wrong.iter().any(|wrong| wrong == "store");
+        if let Some(store) = request.store.as_ref().filter(|_| is_destined) {
+            let refused = self.refused_of(account, store).await?;
+            violations.extend(refused.into_iter().filter(|refused| is_right(&refused.path)));
         }
         if let Some(Webhook { url, .. }) = request.webhook.as_ref().filter(|_| is_right("webhook.url")) {
             violations.extend(refusal("webhook.url", url, self.ports.notifier.check(url)));
         }
-        if violations.is_empty() {
-            Ok(self.engine.supports(request)?)
-        } else {
-            Err(Error::Request { violations }.into())
+        let mut refusals = self.engine.refusals(request);
+        match refusals.len() {
+            0 if violations.is_empty() => return Ok(()),
+            1 if violations.is_empty() => return Err(refusals.remove(0).1.into()),
+            _ => {}
         }
+        violations.extend(refusals.into_iter().filter(|(path, _)| is_right(path)).map(|(path, refusal)| Violation {
+            path: path.into(),
+            value: None,
+            allowed: format!("must be another: {refusal}"),
+        }));
+        Err(Error::Request { violations }.into())
     }
 
     /// What is refused of a destination, with what may be shown of it.

@@ -130,7 +130,14 @@ async fn what_ports_refuse_is_told_beside_what_is_wrong_already() {
     check(&host.upload(&[(DATA, format!(r#"{{"store":{store}}}"#).as_bytes())]).await, 422, all);
     let wrong = r#"{"id":"none","bucket":"bucket","region":"r","class":"cold"}"#;
     let answer = host.upload(&[(DATA, format!(r#"{{"store":{wrong}}}"#).as_bytes())]).await;
-    assert!(!answer.message().contains("store.id"), "of a destination that is not read nobody else is asked");
+    assert!(["store.class", "store.id"].iter().all(|path| answer.message().contains(path)), "{}", answer.message());
+    // What the engine cannot do is told beside it; alone, as the engine says it.
+    let body = r#"{"url":"https://example.com/a.png","resize":{"width":0},"output":{"format":"avif"}}"#;
+    let answer = host.fetch(body).await;
+    let all = ["resize.width must be", "url must be", "output.format must be another: writing AVIF is not supported"];
+    assert!(answer.status == 422 && all.iter().all(|part| answer.message().contains(part)), "{}", answer.message());
+    let answer = host.upload(&[(FILE, b"GIF89a"), (DATA, br#"{"output":{"format":"avif"}}"#)]).await;
+    check(&answer, 422, "writing AVIF is not supported");
 }
 
 #[tokio::test(start_paused = true)]
