@@ -183,6 +183,11 @@ fn lossless_keeps_the_profile_that_the_pixels_are_in() {
         let source = file_with(&photo(48, 32), format, None, Some(&srgb));
         assert_eq!(profile_of(&process(&source, &asking("lossless", "")).bytes).as_ref(), Some(&srgb), "{format}");
         assert_eq!(profile_of(&process(&source, &asking("high", "")).bytes), None, "{format}");
+        let all = asking("high", r#""all""#);
+        let result = process(&source, &all).bytes;
+        assert!(profile_of(&result).is_some() && result.len() <= source.len(), "{format}");
+        assert_eq!(process(&result, &all).bytes, result, "{format}");
+        assert_eq!(profile_of(&process(&file_with(&photo(48, 32), format, None, None), &all).bytes), None, "{format}");
     }
 }
 
@@ -322,6 +327,30 @@ fn notices_that_became_comments_stay_where_they_are_in_a_second_pass() {
     let json = r#"{"optimize": {}, "output": {"format": "jpeg", "metadata": ["all"]}}"#;
     let jpeg = process(&source, json).bytes;
     assert_eq!(process(&jpeg, json).bytes, jpeg);
+}
+
+#[test]
+fn notices_are_comments_of_a_gif_and_found_there_again() {
+    let holds = |bytes: &[u8], text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+    let notice = |keyword: &str| format!("{keyword}\0{HOLDER}").into_bytes();
+    let source = png_with(&[
+        (b"tEXt", b"Comment\0drawn by hand"),
+        (b"tEXt", b"Title\0Dots"),
+        (b"tEXt", &notice("Copyright")),
+        (b"tEXt", b"Author\0Jo"),
+    ]);
+    for (kinds, all) in [(r#""copyright""#, false), (r#""all""#, true)] {
+        let json = format!(r#"{{"optimize": {{}}, "output": {{"format": "gif", "metadata": [{kinds}]}}}}"#);
+        let gif = process(&source, &json).bytes;
+        assert!(holds(&gif, HOLDER) && holds(&gif, "Author: Jo"), "{kinds}");
+        assert_eq!(["drawn by hand", "Title: Dots"].map(|text| holds(&gif, text)), [all; 2], "{kinds}");
+        assert_eq!(process(&gif, &json).bytes, gif, "{kinds}");
+        let webp = process(&gif, &json.replace("gif", "webp")).bytes;
+        let exif = exif_of(&webp).unwrap_or_else(|| panic!("{kinds}"));
+        assert_eq!(text(&exif, Tag::Artist).as_deref(), Some("Jo"), "{kinds}");
+        assert!(text(&exif, Tag::Copyright).is_some_and(|text| text.contains(HOLDER)), "{kinds}");
+        assert!(!holds(&process(&gif, &asking("medium", "")).bytes, HOLDER));
+    }
 }
 
 #[test]

@@ -24,4 +24,6 @@ pub(crate) use metadata::upright;
 #[cfg(any(feature = "png", feature = "webp"))]
 pub(crate) use metadata::with_tiff_header;
 pub use metadata::{ColourChunks, Keep, Metadata, orientation_alone, orientation_of_exif};
+#[cfg(feature = "gif")]
+pub(crate) use metadata::{comment_of, notice_in};
 pub use pixels::{Picture, Samples};

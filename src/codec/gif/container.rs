@@ -10,7 +10,7 @@ use crate::{
     control::Run,
     error::Result,
     format::Format,
-    picture::{Metadata, text_of},
+    picture::{Metadata, comment_of, notice_in, text_of},
 };
 
 const XMP: &[u8] = b"XMP DataXMP";
@@ -22,7 +22,7 @@ impl Container for Gif {
         Format::Gif
     }
 
-    /// Comments and XMP. A profile has no meaning to viewers and is not read.
+    /// Comments, those of author and copyright as plain texts, and XMP. A profile has no meaning to viewers and is not read.
     fn metadata(&self, bytes: &[u8], run: Run<'_>) -> Result<Metadata> {
         let (_, mut walk) = Walk::start(bytes)?;
         let (mut metadata, mut total) = (Metadata::default(), 0);
@@ -31,7 +31,11 @@ impl Container for Gif {
                 Block::Comment(data) => {
                     total += data.len();
                     if run.limits.check_metadata(total).is_ok() {
-                        metadata.comments.push(text_of(blocks(data).flatten().copied().collect()));
+                        let comment = text_of(blocks(data).flatten().copied().collect());
+                        match notice_in(&comment) {
+                            Some(notice) => metadata.texts.push(notice),
+                            None => metadata.comments.push(comment),
+                        }
                     }
                 }
                 Block::Application(XMP, data) => metadata.xmp = packet(data, run).map(<[u8]>::to_vec),
@@ -41,7 +45,8 @@ impl Container for Gif {
         Ok(metadata)
     }
 
-    /// EXIF, IPTC, plain texts and profiles have no place in a GIF and are left out.
+    /// EXIF, IPTC and profiles have no place in a GIF and are left out, but for what they say of author and copyright: that and
+    /// plain texts become comments, unless XMP says it.
     fn with_metadata(&self, bytes: &[u8], metadata: &Metadata, run: Run<'_>) -> Result<Vec<u8>> {
         let (screen, mut walk) = Walk::start(bytes)?;
         let table = screen.table.map_or(0, Table::bytes);
@@ -80,7 +85,9 @@ impl Container for Gif {
             out.extend((0..=255).rev());
             out.push(0);
         }
-        for comment in &metadata.comments {
+        // In this order, since texts may be comments when they are read again, and what is last, a mark, has to stay so.
+        let texts = metadata.texts_with_notices();
+        for comment in texts.iter().map(comment_of).chain(metadata.comments.iter().cloned()) {
             out.extend([EXTENSION, COMMENT]);
             write_blocks(&mut out, comment.as_bytes().chunks(255));
         }

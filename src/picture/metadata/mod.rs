@@ -23,6 +23,29 @@ pub(crate) fn text_of(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| error.as_bytes().iter().map(|&byte| char::from(byte)).collect())
 }
 
+/// Keyword and text of a comment that is an author or copyright notice: one behind such a keyword, or one that claims the right.
+#[cfg(feature = "gif")]
+pub(crate) fn notice_in(comment: &str) -> Option<(String, String)> {
+    let behind = comment.split_once(": ").filter(|(keyword, _)| notices::is_notice(keyword));
+    let claimed = || claims(comment).then_some(("Copyright", comment));
+    behind.or_else(claimed).map(|(keyword, text)| (keyword.to_owned(), text.to_owned()))
+}
+
+/// The comment that says so much of a plain text, from which [`notice_in`] reads it again.
+#[cfg(feature = "gif")]
+pub(crate) fn comment_of((keyword, text): &(String, String)) -> String {
+    match keyword == "Copyright" && claims(text) && !text.contains(": ") {
+        true => text.clone(),
+        false => format!("{keyword}: {text}"),
+    }
+}
+
+#[cfg(feature = "gif")]
+fn claims(text: &str) -> bool {
+    let text = text.to_lowercase();
+    ["copyright", "(c)", "\u{A9}"].iter().any(|mark| text.contains(mark))
+}
+
 /// How a PNG tells its colours without a profile, where they are not those of sRGB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColourChunks {
@@ -102,6 +125,16 @@ impl Metadata {
             Some(source) => Some(exif::with_notices(source, notices)),
             None => exif::selected(None, notices, Keep::NONE, true),
         }
+    }
+
+    /// Keyword and text of what a file that holds neither EXIF nor IPTC says in plain texts: notices first, and all that are
+    /// plain texts already.
+    #[cfg(feature = "gif")]
+    pub(crate) fn texts_with_notices(&self) -> Vec<(String, String)> {
+        let source = self.exif.as_deref().and_then(|exif| Tiff::parse(exif::without_prefix(exif)));
+        let (notices, others): (Vec<_>, Vec<_>) =
+            self.texts.iter().cloned().partition(|(keyword, _)| notices::is_notice(keyword));
+        [notices::unsaid(self, source), notices, others].concat()
     }
 
     /// The same with the notices in EXIF, and no longer among the plain texts.

@@ -1,5 +1,7 @@
 //! Author and copyright notices, wherever a file keeps them.
 
+#[cfg(feature = "gif")]
+use super::text_of;
 use super::{Metadata, exif, iptc, tiff::Tiff, xmp};
 
 /// One notice by its names in every place.
@@ -7,7 +9,7 @@ struct Notice {
     exif_tag: u16,
     xmp_property: &'static str,
     iptc_data_set: (u8, u8),
-    /// Keyword of a PNG text chunk, in lower case.
+    /// Keyword of a PNG text chunk, in whatever case.
     keyword: &'static str,
     /// How many texts of one place count: every author, but one language of a statement.
     texts: usize,
@@ -18,24 +20,21 @@ const NOTICES: [Notice; 2] = [
         exif_tag: exif::ARTIST,
         xmp_property: xmp::CREATOR,
         iptc_data_set: iptc::BY_LINE,
-        keyword: "author",
+        keyword: "Author",
         texts: usize::MAX,
     },
     Notice {
         exif_tag: exif::COPYRIGHT,
         xmp_property: xmp::RIGHTS,
         iptc_data_set: iptc::COPYRIGHT_NOTICE,
-        keyword: "copyright",
+        keyword: "Copyright",
         texts: 1,
     },
 ];
 
 /// EXIF tag and text of the notices in `metadata`, whose EXIF is `source`.
 pub(super) fn of(metadata: &Metadata, source: Option<Tiff<'_>>) -> Vec<(u16, Vec<u8>)> {
-    let text = |notice: &Notice| {
-        let in_exif = source.and_then(|tiff| exif::notice(&tiff, notice.exif_tag));
-        Some((notice.exif_tag, in_exif.or_else(|| notice.outside_exif(metadata))?))
-    };
+    let text = |notice: &Notice| Some((notice.exif_tag, notice.text(metadata, source)?));
     NOTICES.iter().filter_map(text).collect()
 }
 
@@ -49,12 +48,29 @@ pub(super) fn elsewhere(metadata: &Metadata, source: Option<Tiff<'_>>) -> Vec<(u
     NOTICES.iter().filter(|notice| !is_there(notice)).filter_map(text).collect()
 }
 
+/// Keyword and text of those that neither plain texts nor XMP have.
+#[cfg(feature = "gif")]
+pub(super) fn unsaid(metadata: &Metadata, source: Option<Tiff<'_>>) -> Vec<(String, String)> {
+    let said = |notice: &&Notice| {
+        let in_xmp = metadata.xmp.as_deref().is_some_and(|xmp| !xmp::values(xmp, notice.xmp_property).is_empty());
+        in_xmp || metadata.texts.iter().any(|(keyword, _)| keyword.eq_ignore_ascii_case(notice.keyword))
+    };
+    let text = |notice: &Notice| Some((notice.keyword.to_owned(), text_of(notice.text(metadata, source)?)));
+    NOTICES.iter().filter(|notice| !said(notice)).filter_map(text).collect()
+}
+
 /// Whether a plain text under `keyword` is one.
 pub(super) fn is_notice(keyword: &str) -> bool {
     NOTICES.iter().any(|notice| keyword.eq_ignore_ascii_case(notice.keyword))
 }
 
 impl Notice {
+    /// The text in the first place that has any, EXIF before others.
+    fn text(&self, metadata: &Metadata, source: Option<Tiff<'_>>) -> Option<Vec<u8>> {
+        let in_exif = source.and_then(|tiff| exif::notice(&tiff, self.exif_tag));
+        in_exif.or_else(|| self.outside_exif(metadata))
+    }
+
     /// The text in the first place that has any.
     fn outside_exif(&self, metadata: &Metadata) -> Option<Vec<u8>> {
         let in_xmp = || metadata.xmp.as_deref().map(|xmp| xmp::values(xmp, self.xmp_property));
