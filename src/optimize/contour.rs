@@ -10,8 +10,10 @@ use crate::{
 /// Codes from a pixel to the next, in any channel, of what is smooth, in a square of pixels that reach so far.
 const SMOOTH: u8 = 2;
 const REACH: usize = 3;
-/// Codes by which a step may be higher than it was and not be seen.
+/// Codes by which a step may be higher than it was and not be seen side by side; and from which target on half of that is: then
+/// nothing is to be seen where both flicker.
 const UNSEEN: u8 = 2;
+const FLICKERING: f64 = 85.0;
 /// The share of a picture from which on what is smooth counts in full.
 const MUCH: f64 = 0.05;
 /// The mean square of steps above that may be seen at a score of 80, as its root, and the score that more of them cost.
@@ -23,6 +25,7 @@ pub(super) struct Contours {
     /// For each pixel the highest step to the right and downwards, and one; 0 where it is not smooth.
     steps: Vec<u8>,
     smooth: u64,
+    unseen: u8,
     allowed: f64,
 }
 
@@ -39,7 +42,8 @@ impl Contours {
             smooth += u64::from(is_smooth);
             *step = if is_smooth { *step + 1 } else { 0 };
         }
-        Ok(Self { steps, smooth, allowed: FEW * (100.0 - target).max(0.0) / 20.0 })
+        let unseen = if target < FLICKERING { UNSEEN } else { UNSEEN / 2 };
+        Ok(Self { steps, smooth, unseen, allowed: FEW * (100.0 - target).max(0.0) / 20.0 })
     }
 
     /// What steps of `drawn`, of the same size, take from its score.
@@ -52,7 +56,7 @@ impl Contours {
         let is_smooth = |y: usize| meant(y).iter().any(|&step| step > 0);
         each_row(drawn, is_smooth, run, |y, row| {
             for (&step, &meant) in row.iter().zip(meant(y)).filter(|(_, meant)| **meant > 0) {
-                let excess = u64::from(step.saturating_sub(UNSEEN + meant - 1));
+                let excess = u64::from(step.saturating_sub(self.unseen + meant - 1));
                 sum += excess * excess;
             }
         })?;
@@ -166,6 +170,7 @@ mod tests {
         assert_eq!(costs[..2], [0.0; 2]);
         assert!(costs[1] < costs[2] && costs[2] < costs[3], "{costs:?}");
         assert!(cost(&shadow, &stepped(6), 90.0) > costs[2] && cost(&shadow, &stepped(6), 70.0) < costs[2]);
+        assert_eq!([2, 3].map(|codes| cost(&shadow, &stepped(codes), 90.0) > 0.0), [false, true], "where both flicker");
         let grain = picture(|x, y| 56 + y as u8 + if (x + y) % 2 == 0 { 8 } else { 0 });
         assert!(cost(&shadow, &grain, 80.0) > 0.0, "grain is seen, too");
     }
