@@ -314,14 +314,11 @@ pub(crate) fn refusals(request: &Request, means: Means<'_>, limits: &Limits) -> 
     let unwritten =
         named(request.output.format).filter(|&format| !codecs.encodes(format) && !codecs.recompresses(format));
     let written = unwritten.map_or(Ok(()), |format| Err(Error::unsupported(format!("writing {format}"))));
-    let (denoise, upscale) =
-        (Request { upscale: None, ..request.clone() }, Request { denoise: None, ..request.clone() });
-    let enhanced = |request: &Request| Enhanced::of(request, models, None, false).map(drop);
     let asked = [
         ("resize", exact),
         ("output.format", written),
-        ("denoise", enhanced(&denoise)),
-        ("upscale", enhanced(&upscale)),
+        ("denoise", enhanced::noise_removal(request, models, None).map(drop)),
+        ("upscale", enhanced::super_resolution(request, models).map(drop)),
     ];
     asked.into_iter().filter_map(|(path, done)| Some((path, done.err()?))).collect()
 }

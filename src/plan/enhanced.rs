@@ -24,16 +24,14 @@ impl Enhanced {
     /// What `request` asks for, of a source that may be JPEG of some quality; what is `drawn` is drawn larger instead of being
     /// enlarged.
     pub(super) fn of(request: &Request, models: &Models, jpeg: Option<u8>, drawn: bool) -> Result<Self> {
-        let denoise = request.denoise.filter(|denoise| denoise.strength > 0);
         let light = request.light.filter(|light| light.strength > 0);
-        let upscale = request.upscale.filter(|upscale| upscale.factor > 1 && !drawn);
         let sharpness = request.tone.map_or(0, |tone| tone.sharpness);
         Ok(Self {
-            denoise: denoise.map(|asked| noise_removal(asked, models, jpeg)).transpose()?,
+            denoise: noise_removal(request, models, jpeg)?,
             light: light.map(|asked| Light { strength: asked.strength, denoise: models.denoise.clone() }),
             tone: request.tone.map(tone).filter(|tone| !tone.is_identity()),
             face: request.face.filter(|face| face.strength > 0).map(|asked| Clearing::by(asked, models)),
-            upscale: upscale.map(|asked| super_resolution(asked, models)).transpose()?,
+            upscale: if drawn { None } else { super_resolution(request, models)? },
             sharpen: (sharpness > 0).then_some(Sharpen { strength: sharpness }),
         })
     }
@@ -131,12 +129,14 @@ impl Clearing {
     }
 }
 
-fn noise_removal(asked: request::Denoise, models: &Models, jpeg: Option<u8>) -> Result<Denoise> {
+pub(super) fn noise_removal(request: &Request, models: &Models, jpeg: Option<u8>) -> Result<Option<Denoise>> {
+    let Some(asked) = request.denoise.filter(|denoise| denoise.strength > 0) else { return Ok(None) };
     let model = models.denoise.clone().ok_or_else(|| Error::unsupported("denoise"))?;
-    Ok(Denoise { strength: asked.strength, jpeg, model })
+    Ok(Some(Denoise { strength: asked.strength, jpeg, model }))
 }
 
-fn super_resolution(asked: request::Upscale, models: &Models) -> Result<Upscale> {
+pub(super) fn super_resolution(request: &Request, models: &Models) -> Result<Option<Upscale>> {
+    let Some(asked) = request.upscale.filter(|upscale| upscale.factor > 1) else { return Ok(None) };
     let first = match asked.model {
         UpscaleModel::Photo => &models.upscale_photo,
         UpscaleModel::Clean => &models.upscale_clean,
@@ -145,7 +145,7 @@ fn super_resolution(asked: request::Upscale, models: &Models) -> Result<Upscale>
         return Err(Error::unsupported("upscale"));
     }
     let then = if models.upscale_clean.is_empty() { first } else { &models.upscale_clean };
-    Ok(Upscale { factor: asked.factor.into(), first: first.clone(), then: then.clone() })
+    Ok(Some(Upscale { factor: asked.factor.into(), first: first.clone(), then: then.clone() }))
 }
 
 fn tone(asked: request::Tone) -> Tone {

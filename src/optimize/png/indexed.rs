@@ -6,7 +6,7 @@ use super::{Optimised, Task, options};
 use crate::{
     codec::png::encode_indexed,
     control::{Run, Stage},
-    error::Result,
+    error::{Error, Result},
     optimize::{
         metric::{Reference, bands},
         palette::{Gradients, Histogram, Missed, Original, Palette, Palettes, Remap, Remapped, faithful},
@@ -50,48 +50,83 @@ pub(in super::super) struct Drawn {
 impl Drawn {
     /// As a file.
     pub(super) fn finished(&self, task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
+        run.control.stage(Stage::Encode, 0.6);
         let bytes = file(task, task.picture, &self.palette, &self.drawn, super::EFFORT, run)?;
         let warnings = shortfall(self.score, task.goal).into_iter().collect();
         Ok(Optimised { bytes, score: self.score, warnings })
     }
 }
 
-/// A palette of `colours`, with no search; of twice as many as long as that is below `least`.
-pub(super) fn fixed(task: &Task<'_>, mut colours: usize, how: Remap, least: f64, run: Run<'_>) -> Result<Optimised> {
-    let picture = task.picture;
-    let (histogram, reference) = (Histogram::new(picture, run)?, Reference::new(picture, run)?);
-    let original = Original::new(picture, run)?;
-    let (palette, drawn, score) = loop {
-        let palette = faithful(&histogram, colours, Missed::MOST, run)?;
-        let drawn = original.remap(&palette, how, run)?;
-        let score = reference.score(&drawn.picture, run)?;
-        if score >= least || colours >= MOST {
-            break (palette, drawn, score);
-        }
-        colours = (2 * colours).min(MOST);
-    };
-    run.control.stage(Stage::Encode, 0.6);
-    let bytes = file(task, picture, &palette, &drawn, super::EFFORT, run)?;
-    Ok(Optimised { bytes, score, warnings: Vec::new() })
+/// A picture to be drawn in palettes of any size, with no search.
+struct Unsought<'a> {
+    task: &'a Task<'a>,
+    histogram: Histogram,
+    original: Original<'a>,
+    reference: Reference,
+    how: Remap,
+    run: Run<'a>,
 }
 
-/// `colours`, or two, four and so on times as many where these come out smaller: the fewer there are, the more is dithered,
-/// and that may take more bytes than colours do.
-pub(super) fn cheapest(task: &Task<'_>, colours: usize, how: Remap, run: Run<'_>) -> Result<usize> {
-    let histogram = Histogram::new(task.picture, run)?;
-    let original = Original::new(task.picture, run)?;
-    let mut best = (usize::MAX, colours);
-    let doubled = |&colours: &usize| Some(2 * colours).filter(|&colours| colours <= MOST);
-    for colours in std::iter::successors(Some(colours), doubled) {
-        let palette = faithful(&histogram, colours, Missed::MOST, run)?;
-        let drawn = original.remap(&palette, how, run)?;
-        let bytes = file(task, task.picture, &palette, &drawn, LOOK, run)?.len();
-        if bytes as f64 * MAY_FALL > best.0 as f64 {
+impl<'a> Unsought<'a> {
+    fn new(task: &'a Task<'a>, how: Remap, run: Run<'a>) -> Result<Self> {
+        let (histogram, reference) = (Histogram::new(task.picture, run)?, Reference::new(task.picture, run)?);
+        Ok(Self { task, histogram, original: Original::new(task.picture, run)?, reference, how, run })
+    }
+
+    fn drawn(&self, colours: usize) -> Result<Drawn> {
+        let palette = faithful(&self.histogram, colours, Missed::MOST, self.run)?;
+        let drawn = self.original.remap(&palette, self.how, self.run)?;
+        let score = self.reference.score(&drawn.picture, self.run)?;
+        Ok(Drawn { most: colours, palette: Arc::new(palette), drawn, score })
+    }
+
+    /// In twice as many, if a table has more.
+    fn doubled(&self, drawn: &Drawn) -> Result<Option<Drawn>> {
+        let colours = (2 * drawn.most).min(MOST);
+        (colours > drawn.most).then(|| self.drawn(colours)).transpose()
+    }
+
+    fn look(&self, drawn: &Drawn) -> Result<usize> {
+        Ok(file(self.task, self.task.picture, &drawn.palette, &drawn.drawn, LOOK, self.run)?.len())
+    }
+}
+
+/// A palette of `colours`, of twice as many as long as that is below `least`.
+pub(super) fn fixed(task: &Task<'_>, colours: usize, how: Remap, least: f64, run: Run<'_>) -> Result<Optimised> {
+    let unsought = Unsought::new(task, how, run)?;
+    let mut drawn = unsought.drawn(colours)?;
+    while drawn.score < least {
+        let Some(more) = unsought.doubled(&drawn)? else { break };
+        drawn = more;
+    }
+    drawn.finished(task, run)
+}
+
+/// A palette of `colours`, or of two, four and so on times as many where that comes out smaller: the fewer there are, the more
+/// is dithered, and that may take more bytes than colours do.
+pub(super) fn cheapest(task: &Task<'_>, colours: usize, how: Remap, run: Run<'_>) -> Result<Optimised> {
+    let unsought = Unsought::new(task, how, run)?;
+    let mut best: Vec<(usize, Drawn)> = Vec::new();
+    let mut next = Some(unsought.drawn(colours)?);
+    while let Some(drawn) = next {
+        let bytes = unsought.look(&drawn)?;
+        if best.first().is_some_and(|&(least, _)| bytes as f64 * MAY_FALL > least as f64) {
             break;
         }
-        best = best.min((bytes, colours));
+        next = unsought.doubled(&drawn)?;
+        best.push((bytes, drawn));
+        best.sort_by_key(|&(bytes, _)| bytes);
+        // Two, as effort orders those alike otherwise.
+        best.truncate(2);
     }
-    Ok(best.1)
+    let mut written = Vec::new();
+    for (_, drawn) in &best {
+        written.push(drawn.finished(task, run)?);
+    }
+    written
+        .into_iter()
+        .min_by_key(|written| written.bytes.len())
+        .ok_or_else(|| Error::internal("palettes", "none was drawn"))
 }
 
 /// What makes the smallest file of at most 256 colours that reaches `target`, if there is one.

@@ -38,8 +38,7 @@ pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<(Optimised, Opti
     match task.goal {
         Goal::Lossless | Goal::Quality(100) => Ok((exact(task, run)?, None)),
         Goal::Quality(quality) => {
-            let colours = indexed::cheapest(task, colours_for(quality), indexed::USUAL, run)?;
-            exact_where_small(task, indexed::fixed(task, colours, indexed::USUAL, f64::NEG_INFINITY, run)?, run)
+            exact_where_small(task, indexed::cheapest(task, colours_for(quality), indexed::USUAL, run)?, run)
         }
         Goal::Smart(Preset::Ultra) => {
             Ok((indexed::fixed(task, ULTRA_COLOURS, indexed::ULTRA, LEAST_ULTRA, run)?, None))

@@ -41,8 +41,7 @@ pub(super) fn of(metadata: &Metadata, source: Option<Tiff<'_>>) -> Vec<(u16, Vec
 /// The same of those that neither EXIF nor XMP has.
 pub(super) fn elsewhere(metadata: &Metadata, source: Option<Tiff<'_>>) -> Vec<(u16, Vec<u8>)> {
     let is_there = |notice: &Notice| {
-        source.is_some_and(|tiff| exif::notice(&tiff, notice.exif_tag).is_some())
-            || metadata.xmp.as_deref().is_some_and(|xmp| !xmp::values(xmp, notice.xmp_property).is_empty())
+        source.is_some_and(|tiff| exif::notice(&tiff, notice.exif_tag).is_some()) || notice.is_in_xmp(metadata)
     };
     let text = |notice: &Notice| Some((notice.exif_tag, notice.outside_exif(metadata)?));
     NOTICES.iter().filter(|notice| !is_there(notice)).filter_map(text).collect()
@@ -52,8 +51,8 @@ pub(super) fn elsewhere(metadata: &Metadata, source: Option<Tiff<'_>>) -> Vec<(u
 #[cfg(feature = "gif")]
 pub(super) fn unsaid(metadata: &Metadata, source: Option<Tiff<'_>>) -> Vec<(String, String)> {
     let said = |notice: &&Notice| {
-        let in_xmp = metadata.xmp.as_deref().is_some_and(|xmp| !xmp::values(xmp, notice.xmp_property).is_empty());
-        in_xmp || metadata.texts.iter().any(|(keyword, _)| keyword.eq_ignore_ascii_case(notice.keyword))
+        let is_text = |(keyword, _): &(String, String)| keyword.eq_ignore_ascii_case(notice.keyword);
+        notice.is_in_xmp(metadata) || metadata.texts.iter().any(is_text)
     };
     let text = |notice: &Notice| Some((notice.keyword.to_owned(), text_of(notice.text(metadata, source)?)));
     NOTICES.iter().filter(|notice| !said(notice)).filter_map(text).collect()
@@ -65,6 +64,10 @@ pub(super) fn is_notice(keyword: &str) -> bool {
 }
 
 impl Notice {
+    fn is_in_xmp(&self, metadata: &Metadata) -> bool {
+        metadata.xmp.as_deref().is_some_and(|xmp| !xmp::values(xmp, self.xmp_property).is_empty())
+    }
+
     /// The text in the first place that has any, EXIF before others.
     fn text(&self, metadata: &Metadata, source: Option<Tiff<'_>>) -> Option<Vec<u8>> {
         let in_exif = source.and_then(|tiff| exif::notice(&tiff, self.exif_tag));
