@@ -59,6 +59,28 @@ struct Target<'a> {
     may_leave: bool,
 }
 
+impl Target<'_> {
+    /// The error behind a pixel that shows what is plainly off by so much, of which so much is `counted` by itself, and what
+    /// goes to the next.
+    #[inline(always)]
+    fn bear(
+        &self,
+        (error, carried): (f32, Point),
+        plain: Point,
+        weight: f32,
+        counted: f32,
+        limit: f32,
+    ) -> Option<(f32, Point)> {
+        // Mostly what is plainly off is too much by itself.
+        if error + weight * counted > limit {
+            return None;
+        }
+        let meant = add(add(plain, carried, 1.0), self.above, 1.0);
+        let error = error + weight * (counted + (1.0 - PLAIN) * square(meant));
+        (error <= limit).then(|| (error, meant.map(|axis| axis * RIGHT)))
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Path {
     code: u16,
@@ -91,6 +113,30 @@ fn close(few: &Few) -> impl Iterator<Item = &Phrase> {
     few.iter().take_while(|phrase| phrase.price <= few[0].price + CLOSE)
 }
 
+/// What other indices show beside the colour of one.
+struct Neighbours {
+    /// Those that draw, by their distance, itself first.
+    near: Vec<(f32, u8)>,
+    /// For each index what it shows less the colour, and how much of the squared distance counts by itself: without end where
+    /// it would mislead.
+    apart: Box<[(Point, f32); 256]>,
+}
+
+impl Neighbours {
+    fn of(index: u8, points: &[Point], drawn: &[u8]) -> Self {
+        let from = points[usize::from(index)];
+        let far = |&other: &u8| (distance(from, points[usize::from(other)]), other);
+        let mut near: Vec<_> = drawn.iter().map(far).collect();
+        near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then((a.1 != index, a.1).cmp(&(b.1 != index, b.1))));
+        let mut apart = Box::new([([0.0; 3], 0.0); 256]);
+        for (apart, &shown) in apart.iter_mut().zip(points) {
+            let plain = add(shown, from, -1.0);
+            *apart = (plain, if misleads(shown, from) { f32::INFINITY } else { PLAIN * square(plain) });
+        }
+        Self { near, apart }
+    }
+}
+
 /// Codes pixels.
 pub(super) struct Trader {
     phrases: Phrases,
@@ -100,8 +146,8 @@ pub(super) struct Trader {
     points: Vec<Point>,
     /// The indices that draw a colour.
     drawn: Vec<u8>,
-    /// For each index those that draw, by their distance, itself first; empty until it is asked for.
-    near: Vec<Vec<(f32, u8)>>,
+    /// For each index; `None` until it is asked for.
+    neighbours: Vec<Option<Neighbours>>,
     /// Errors handed down to the pixels of at least a row, in turn: that of a pixel is one behind its place. (What looks farther
     /// ahead than a row sees none, or those of rows before; what is drawn does not.)
     above: Vec<Point>,
@@ -119,7 +165,7 @@ impl Trader {
             leaving: None,
             points: Vec::new(),
             drawn: Vec::new(),
-            near: Vec::new(),
+            neighbours: Vec::new(),
             above: Vec::new(),
             paths: Vec::new(),
             further: Vec::new(),
@@ -142,19 +188,17 @@ impl Trader {
         let drawn: Vec<u8> = wishes.entries.iter().enumerate().filter_map(draws).collect();
         // Most frames share a table.
         if points != self.points || drawn != self.drawn {
-            (self.points, self.drawn, self.near) = (points, drawn, vec![Vec::new(); 256]);
+            (self.points, self.drawn) = (points, drawn);
+            self.neighbours.clear();
+            self.neighbours.resize_with(256, || None);
         }
     }
 
-    /// Has the neighbours of an index at hand; one that draws nothing has none.
-    fn meet(&mut self, index: u8) {
-        if self.near[usize::from(index)].is_empty() && self.drawn.binary_search(&index).is_ok() {
-            let from = self.points[usize::from(index)];
-            let far = |&other: &u8| (distance(from, self.points[usize::from(other)]), other);
-            let mut near: Vec<_> = self.drawn.iter().map(far).collect();
-            near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then((a.1 != index, a.1).cmp(&(b.1 != index, b.1))));
-            self.near[usize::from(index)] = near;
-        }
+    /// The neighbours of an index.
+    #[inline(always)]
+    fn meet(&mut self, index: u8) -> &Neighbours {
+        let Self { points, drawn, neighbours, .. } = self;
+        neighbours[usize::from(index)].get_or_insert_with(|| Neighbours::of(index, points, drawn))
     }
 
     /// Codes the pixels. A dictionary that is full is given up: in what is not flat, phrases of long ago seldom fit.
@@ -250,21 +294,34 @@ impl Trader {
         let shown = if leaves { wish.base } else { self.points[usize::from(index)] };
         let plain = add(shown, wish.colour, -1.0);
         let far = square(plain);
-        if !leaves && far > 0.0 {
-            // What is there already is not drawn over with another colour: that would be seen to flicker.
-            let disturbs = wish.there && (target.may_leave || wish.nearest != Some(index));
-            if disturbs || wish.nearest != Some(index) && misleads(shown, wish.colour) {
-                return None;
-            }
-        }
-        let weight = if far == 0.0 || leaves && wish.left == 0.0 { 0.0 } else { wish.weight };
-        // Mostly what is plainly off is too much by itself.
-        if error + weight * (PLAIN * far) > limit {
+        // What is there already is not drawn over with another colour: that would be seen to flicker.
+        let draws_another = !leaves && far > 0.0;
+        if draws_another && wish.there && (target.may_leave || wish.nearest != Some(index)) {
             return None;
         }
-        let meant = add(add(plain, carried, 1.0), target.above, 1.0);
-        let error = error + weight * (PLAIN * far + (1.0 - PLAIN) * square(meant));
-        (error <= limit).then(|| (error, meant.map(|axis| axis * RIGHT)))
+        let weight = if far == 0.0 || leaves && wish.left == 0.0 { 0.0 } else { wish.weight };
+        let borne = target.bear((error, carried), plain, weight, PLAIN * far, limit)?;
+        let misleads = draws_another && wish.nearest != Some(index) && misleads(shown, wish.colour);
+        (!misleads).then_some(borne)
+    }
+
+    /// The same of a pixel whose colour is in the table, from what is `apart` from it.
+    #[inline(always)]
+    fn follow_exact(
+        &self,
+        target: &Target<'_>,
+        before: (f32, Point),
+        (index, apart): (u8, &[(Point, f32); 256]),
+        limit: f32,
+    ) -> Option<(f32, Point)> {
+        if self.leaving == Some(index) {
+            return self.follow(target, before, index, limit);
+        }
+        let (plain, counted) = apart[usize::from(index)];
+        if target.wish.there && counted > 0.0 {
+            return None;
+        }
+        target.bear(before, plain, if counted == 0.0 { 0.0 } else { target.wish.weight }, counted, limit)
     }
 
     /// Collects the paths of one pixel.
@@ -284,8 +341,8 @@ impl Trader {
         if let Some(index) = wishes.transparent {
             take(&mut paths, index);
         }
-        if let Some(nearest) = wish.nearest {
-            for &(far, index) in &self.near[usize::from(nearest)] {
+        if let Some(neighbours) = wish.nearest.and_then(|nearest| self.neighbours[usize::from(nearest)].as_ref()) {
+            for &(far, index) in &neighbours.near {
                 if paths.len() == MOST_PATHS || !paths.is_empty() && wish.weight * far > MOST_SPARED {
                     break;
                 }
@@ -304,7 +361,9 @@ impl Trader {
         let (bits, mut worth, mut x) = (self.phrases.width() as f32, 0.0, at % wishes.width);
         self.begin(wishes, at, carried);
         for length in 1.. {
-            let Some(path) = self.paths.iter().min_by(|a, b| a.error.total_cmp(&b.error)) else { break };
+            let Some(path) = self.paths.iter().reduce(|best, path| if path.error < best.error { path } else { best }) else {
+                break;
+            };
             let each = self.prices.of(&wishes.pixels[at + length - 1], x);
             worth += each;
             let mut phrase =
@@ -328,21 +387,41 @@ impl Trader {
     /// Follows all paths by a pixel.
     fn go_on(&mut self, wishes: &Wishes<'_>, at: usize, limit: f32) {
         let target = self.target(wishes, at);
+        let exact = target.wish.nearest.filter(|_| target.wish.exact);
+        if let Some(index) = exact {
+            self.meet(index);
+        }
         let mut further = std::mem::take(&mut self.further);
         further.clear();
-        for path in &self.paths {
-            let limit = limit.min(path.error + MOST_SPARED);
-            for (code, index) in self.phrases.after(path.code) {
-                if let Some((error, carried)) = self.follow(&target, (path.error, path.carried), index, limit) {
-                    further.push(Path { code, error, carried });
-                }
-            }
+        match exact.and_then(|index| self.neighbours[usize::from(index)].as_ref()) {
+            Some(Neighbours { apart, .. }) => self.extend(&mut further, limit, |before, index, limit| {
+                self.follow_exact(&target, before, (index, apart), limit)
+            }),
+            None => self.extend(&mut further, limit, |before, index, limit| self.follow(&target, before, index, limit)),
         }
         if further.len() > MOST_PATHS {
             further.sort_by(|a, b| a.error.total_cmp(&b.error));
             further.truncate(MOST_PATHS);
         }
         self.further = std::mem::replace(&mut self.paths, further);
+    }
+
+    /// The paths that `follow` lets go on.
+    #[inline(always)]
+    fn extend(
+        &self,
+        further: &mut Vec<Path>,
+        limit: f32,
+        follow: impl Fn((f32, Point), u8, f32) -> Option<(f32, Point)>,
+    ) {
+        for path in self.paths.iter().filter(|path| path.error <= limit) {
+            let limit = limit.min(path.error + MOST_SPARED);
+            for (code, index) in self.phrases.after(path.code) {
+                if let Some((error, carried)) = follow((path.error, path.carried), index, limit) {
+                    further.push(Path { code, error, carried });
+                }
+            }
+        }
     }
 
     /// The next phrase.
