@@ -7,7 +7,7 @@
 use std::{borrow::Cow, cmp::Reverse, collections::HashMap, ops::Range};
 
 use super::{
-    colour::{distance, misleads, point},
+    colour::{Point, distance, misleads, point},
     frame::{Coded, Counts, finalists},
     masking::weights,
     merged::{Merged, Source},
@@ -242,7 +242,10 @@ impl<'t> Pen<'t> {
             return Ok((Cow::Borrowed(global), false, free.filter(|_| leaves)));
         }
         counted.sort_unstable_by_key(|&(colour, count)| (Reverse(count), colour));
-        counted.truncate(256 - usize::from(leaves));
+        counted.truncate(256);
+        if leaves && counted.len() == 256 {
+            counted.remove(spare(&counted));
+        }
         let mut colours: Vec<Pixel> = counted.into_iter().map(|(colour, _)| colour).collect();
         colours.sort_unstable();
         let transparent = leaves.then_some(colours.len() as u8);
@@ -330,11 +333,44 @@ impl<'t> Nearest<'t> {
     }
 }
 
+/// Which colour others make up for with the least error, all its pixels together; of those alike the rarest.
+fn spare(counted: &[(Pixel, u32)]) -> usize {
+    let points: Vec<Point> = counted.iter().map(|&(colour, _)| point(colour)).collect();
+    let harm = |at: usize| {
+        let others = points.iter().enumerate().filter(|(other, _)| *other != at);
+        let far = others.map(|(_, &other)| error(other, points[at])).fold(f32::INFINITY, f32::min);
+        far * counted[at].1 as f32
+    };
+    let harms = (0..counted.len()).rev().map(|at| (harm(at), at));
+    harms.min_by(|one, other| one.0.total_cmp(&other.0)).map_or(0, |(_, at)| at)
+}
+
+/// What it costs to show one colour in place of another.
+fn error(shown: Point, wanted: Point) -> f32 {
+    if misleads(shown, wanted) { f32::INFINITY } else { distance(shown, wanted) }
+}
+
 fn closest(entries: &[Pixel], wanted: Pixel) -> Option<Near> {
     let to = point(wanted);
     let far = |&(_, &entry): &(usize, &Pixel)| distance(point(entry), to);
     let known = entries.iter().enumerate().filter(|(_, entry)| entry[3] != 0);
     let (index, &entry) = known.min_by(|one, other| far(one).total_cmp(&far(other)))?;
-    let error = if misleads(point(entry), to) { f32::INFINITY } else { distance(point(entry), to) };
-    Some(Near { index: index as u8, error })
+    Some(Near { index: index as u8, error: error(point(entry), to) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_colour_given_up_is_the_one_that_another_stands_for_best() {
+        let gray = |gray: u8, pixels: u32| ([gray, gray, gray, u8::MAX], pixels);
+        let mut counted = vec![gray(0, 900), gray(101, 400), gray(100, 300), gray(30, 10)];
+        assert_eq!(spare(&counted), 2, "ten pixels are off by 30");
+        counted.push(([u8::MAX, 0, 0, u8::MAX], 1));
+        assert_eq!(spare(&counted), 2, "red is like no gray");
+        counted.push(gray(150, 1));
+        counted.push(gray(151, 1));
+        assert_eq!(spare(&counted), 6, "one pixel is off by 1");
+    }
 }

@@ -28,6 +28,8 @@ mod masking;
 #[cfg(feature = "gif")]
 mod merged;
 #[cfg(feature = "gif")]
+mod neighbours;
+#[cfg(feature = "gif")]
 mod parse;
 #[cfg(feature = "gif")]
 mod phrases;

@@ -5,8 +5,9 @@
 //! behind. Errors are diffused to the pixels behind and below, so that colours stay true in the mean.
 
 use super::{
-    colour::{Point, add, distance, misleads, point, square},
+    colour::{Point, add, misleads, point, square},
     compress::Bits,
+    neighbours::{Apart, Neighbours, PLAIN},
     phrases::Phrases,
     prices::Prices,
     wishes::{MOST_SPARED, Wish, Wishes},
@@ -25,8 +26,6 @@ const CLOSE: f32 = 6.0;
 const KNOWN: f32 = 5.0;
 /// Phrases between two questions whether to go on; one takes some microseconds.
 const STRIDE: u32 = 1 << 10;
-/// Share of an error that counts by itself; the rest is counted with what was diffused to the pixel.
-const PLAIN: f32 = 0.4;
 /// Shares of an error that go to the right, to the left below, below, and to the right below: 0.8 in sum, because the rest
 /// would be seen as noise, as Floyd and Steinberg have them otherwise but for more to the right.
 const RIGHT: f32 = 0.4;
@@ -111,30 +110,6 @@ type Few = [Phrase; AHEAD];
 /// Those that are not much dearer than the best.
 fn close(few: &Few) -> impl Iterator<Item = &Phrase> {
     few.iter().take_while(|phrase| phrase.price <= few[0].price + CLOSE)
-}
-
-/// What other indices show beside the colour of one.
-struct Neighbours {
-    /// Those that draw, by their distance, itself first.
-    near: Vec<(f32, u8)>,
-    /// For each index what it shows less the colour, and how much of the squared distance counts by itself: without end where
-    /// it would mislead.
-    apart: Box<[(Point, f32); 256]>,
-}
-
-impl Neighbours {
-    fn of(index: u8, points: &[Point], drawn: &[u8]) -> Self {
-        let from = points[usize::from(index)];
-        let far = |&other: &u8| (distance(from, points[usize::from(other)]), other);
-        let mut near: Vec<_> = drawn.iter().map(far).collect();
-        near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then((a.1 != index, a.1).cmp(&(b.1 != index, b.1))));
-        let mut apart = Box::new([([0.0; 3], 0.0); 256]);
-        for (apart, &shown) in apart.iter_mut().zip(points) {
-            let plain = add(shown, from, -1.0);
-            *apart = (plain, if misleads(shown, from) { f32::INFINITY } else { PLAIN * square(plain) });
-        }
-        Self { near, apart }
-    }
 }
 
 /// Codes pixels.
@@ -311,7 +286,7 @@ impl Trader {
         &self,
         target: &Target<'_>,
         before: (f32, Point),
-        (index, apart): (u8, &[(Point, f32); 256]),
+        (index, apart): (u8, &Apart),
         limit: f32,
     ) -> Option<(f32, Point)> {
         if self.leaving == Some(index) {
@@ -361,9 +336,8 @@ impl Trader {
         let (bits, mut worth, mut x) = (self.phrases.width() as f32, 0.0, at % wishes.width);
         self.begin(wishes, at, carried);
         for length in 1.. {
-            let Some(path) = self.paths.iter().reduce(|best, path| if path.error < best.error { path } else { best }) else {
-                break;
-            };
+            let least = self.paths.iter().reduce(|best, path| if path.error < best.error { path } else { best });
+            let Some(path) = least else { break };
             let each = self.prices.of(&wishes.pixels[at + length - 1], x);
             worth += each;
             let mut phrase =

@@ -55,8 +55,8 @@ const ULTRA: f64 = 35.0;
 const SLACK: f64 = 0.6;
 const CLIP_SLACK: f64 = 0.75;
 /// Bytes of a file that takes long to write: the search for it may end farther above the target, and it is not looked at again.
-const LARGE: usize = 3_000_000;
-const LARGE_SLACK: f64 = 1.5;
+const LARGE: usize = 2_000_000;
+const LARGE_SLACK: f64 = 2.0;
 /// Nothing is flat where more than a byte is spent on so many pixels; bytes up to which that is not asked.
 const DETAILED: u64 = 6;
 const SMALL: usize = 20_000;
