@@ -11,7 +11,7 @@ pub(super) type Apart = [(Point, f32); 256];
 
 /// What other indices show beside the colour of one.
 pub(super) struct Neighbours {
-    /// Those that draw, by their distance, itself first.
+    /// Those that draw, by their distance, itself first; none of one that draws nothing itself.
     pub(super) near: Vec<(f32, u8)>,
     pub(super) apart: Box<Apart>,
 }
@@ -21,7 +21,8 @@ impl Neighbours {
     pub(super) fn of(index: u8, points: &[Point], drawn: &[u8]) -> Self {
         let from = points[usize::from(index)];
         let far = |&other: &u8| (distance(from, points[usize::from(other)]), other);
-        let mut near: Vec<_> = drawn.iter().map(far).collect();
+        let draws = drawn.binary_search(&index).is_ok();
+        let mut near: Vec<_> = drawn.iter().filter(|_| draws).map(far).collect();
         near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then((a.1 != index, a.1).cmp(&(b.1 != index, b.1))));
         let mut apart = Box::new([([0.0; 3], 0.0); 256]);
         for (apart, &shown) in apart.iter_mut().zip(points) {
@@ -43,6 +44,7 @@ mod tests {
         let points = colours.map(point);
         let Neighbours { near, apart } = Neighbours::of(3, &points, &[0, 1, 2, 3]);
         assert_eq!(near.iter().map(|near| near.1).collect::<Vec<_>>(), [3, 2, 1, 0]);
+        assert!(Neighbours::of(4, &points, &[0, 1, 2, 3]).near.is_empty());
         assert_eq!([apart[3].1, apart[1].1, apart[0].1], [0.0, PLAIN * 16.0, f32::INFINITY]);
         assert_eq!((apart[1].0, apart[4].0), ([4.0, 0.0, 0.0], [-1.0, 0.0, 0.0]));
     }
