@@ -32,6 +32,11 @@ pub(super) fn misleads(one: Point, other: Point) -> bool {
     (one[0] - other[0]).abs() > MOST_LUMA || chroma(one[1] - other[1], one[2] - other[2]) > most
 }
 
+/// How far one is from the other that it is shown in place of; infinite where it must not be.
+pub(super) fn error(shown: Point, wanted: Point) -> f32 {
+    if misleads(shown, wanted) { f32::INFINITY } else { distance(shown, wanted) }
+}
+
 pub(super) fn square(p: Point) -> f32 {
     p[0] * p[0] + p[1] * p[1] + p[2] * p[2]
 }

@@ -7,7 +7,7 @@
 use std::{borrow::Cow, cmp::Reverse, collections::HashMap, ops::Range};
 
 use super::{
-    colour::{Point, distance, misleads, point},
+    colour::{Point, distance, error, point},
     frame::{Coded, Counts, finalists},
     masking::weights,
     merged::{Merged, Source},
@@ -183,8 +183,7 @@ impl<'t> Pen<'t> {
         let cost = |((at, weight), &plain): ((usize, &f32), &bool)| match (self.base[at], wanted[at]) {
             (base, wanted) if base[3] != wanted[3] => f32::INFINITY,
             (base, wanted) if base == wanted || self.is_settled(at, wanted) => 0.0,
-            (base, wanted) if misleads(point(base), point(wanted)) => f32::INFINITY,
-            (base, wanted) => match distance(point(base), point(wanted)) {
+            (base, wanted) => match error(point(base), point(wanted)) {
                 far if plain && far > SEEN => f32::INFINITY,
                 far => weight * far,
             },
@@ -343,11 +342,6 @@ fn spare(counted: &[(Pixel, u32)]) -> usize {
     };
     let harms = (0..counted.len()).rev().map(|at| (harm(at), at));
     harms.min_by(|one, other| one.0.total_cmp(&other.0)).map_or(0, |(_, at)| at)
-}
-
-/// What it costs to show one colour in place of another.
-fn error(shown: Point, wanted: Point) -> f32 {
-    if misleads(shown, wanted) { f32::INFINITY } else { distance(shown, wanted) }
 }
 
 fn closest(entries: &[Pixel], wanted: Pixel) -> Option<Near> {

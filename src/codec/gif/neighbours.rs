@@ -1,6 +1,6 @@
 //! How far the colours of a table are from each other.
 
-use super::colour::{Point, add, distance, misleads, square};
+use super::colour::{Point, add, distance, error};
 
 /// Share of an error that counts by itself; the rest is counted with what was diffused to the pixel.
 pub(super) const PLAIN: f32 = 0.4;
@@ -26,8 +26,7 @@ impl Neighbours {
         near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then((a.1 != index, a.1).cmp(&(b.1 != index, b.1))));
         let mut apart = Box::new([([0.0; 3], 0.0); 256]);
         for (apart, &shown) in apart.iter_mut().zip(points) {
-            let plain = add(shown, from, -1.0);
-            *apart = (plain, if misleads(shown, from) { f32::INFINITY } else { PLAIN * square(plain) });
+            *apart = (add(shown, from, -1.0), PLAIN * error(shown, from));
         }
         Self { near, apart }
     }

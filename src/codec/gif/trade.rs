@@ -169,11 +169,11 @@ impl Trader {
         }
     }
 
-    /// The neighbours of an index.
+    /// Has the neighbours of an index at hand.
     #[inline(always)]
-    fn meet(&mut self, index: u8) -> &Neighbours {
+    fn meet(&mut self, index: u8) {
         let Self { points, drawn, neighbours, .. } = self;
-        neighbours[usize::from(index)].get_or_insert_with(|| Neighbours::of(index, points, drawn))
+        neighbours[usize::from(index)].get_or_insert_with(|| Neighbours::of(index, points, drawn));
     }
 
     /// Codes the pixels. A dictionary that is full is given up: in what is not flat, phrases of long ago seldom fit.

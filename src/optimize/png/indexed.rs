@@ -50,7 +50,6 @@ pub(in super::super) struct Drawn {
 impl Drawn {
     /// As a file.
     pub(super) fn finished(&self, task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
-        run.control.stage(Stage::Encode, 0.6);
         let bytes = file(task, task.picture, &self.palette, &self.drawn, super::EFFORT, run)?;
         let warnings = shortfall(self.score, task.goal).into_iter().collect();
         Ok(Optimised { bytes, score: self.score, warnings })
@@ -73,60 +72,67 @@ impl<'a> Unsought<'a> {
         Ok(Self { task, histogram, original: Original::new(task.picture, run)?, reference, how, run })
     }
 
-    fn drawn(&self, colours: usize) -> Result<Drawn> {
+    fn drawn(&self, colours: usize) -> Result<(Palette, Remapped)> {
         let palette = faithful(&self.histogram, colours, Missed::MOST, self.run)?;
         let drawn = self.original.remap(&palette, self.how, self.run)?;
-        let score = self.reference.score(&drawn.picture, self.run)?;
-        Ok(Drawn { most: colours, palette: Arc::new(palette), drawn, score })
+        Ok((palette, drawn))
     }
 
-    /// In twice as many, if a table has more.
-    fn doubled(&self, drawn: &Drawn) -> Result<Option<Drawn>> {
-        let colours = (2 * drawn.most).min(MOST);
-        (colours > drawn.most).then(|| self.drawn(colours)).transpose()
+    fn score(&self, drawn: &Remapped) -> Result<f64> {
+        self.reference.score(&drawn.picture, self.run)
     }
 
-    fn look(&self, drawn: &Drawn) -> Result<usize> {
-        Ok(file(self.task, self.task.picture, &drawn.palette, &drawn.drawn, LOOK, self.run)?.len())
+    fn file(&self, (palette, drawn): &(Palette, Remapped), effort: u8) -> Result<Vec<u8>> {
+        file(self.task, self.task.picture, palette, drawn, effort, self.run)
     }
 }
 
+/// Twice as many, if a table has more.
+fn doubled(colours: usize) -> Option<usize> {
+    Some((2 * colours).min(MOST)).filter(|&more| more > colours)
+}
+
 /// A palette of `colours`, of twice as many as long as that is below `least`.
-pub(super) fn fixed(task: &Task<'_>, colours: usize, how: Remap, least: f64, run: Run<'_>) -> Result<Optimised> {
+pub(super) fn fixed(task: &Task<'_>, mut colours: usize, how: Remap, least: f64, run: Run<'_>) -> Result<Optimised> {
     let unsought = Unsought::new(task, how, run)?;
-    let mut drawn = unsought.drawn(colours)?;
-    while drawn.score < least {
-        let Some(more) = unsought.doubled(&drawn)? else { break };
-        drawn = more;
+    loop {
+        let made = unsought.drawn(colours)?;
+        let score = unsought.score(&made.1)?;
+        match doubled(colours).filter(|_| score < least) {
+            Some(more) => colours = more,
+            None => {
+                run.control.stage(Stage::Encode, 0.6);
+                let bytes = unsought.file(&made, super::EFFORT)?;
+                return Ok(Optimised { bytes, score, warnings: Vec::new() });
+            }
+        }
     }
-    drawn.finished(task, run)
 }
 
 /// A palette of `colours`, or of two, four and so on times as many where that comes out smaller: the fewer there are, the more
 /// is dithered, and that may take more bytes than colours do.
 pub(super) fn cheapest(task: &Task<'_>, colours: usize, how: Remap, run: Run<'_>) -> Result<Optimised> {
     let unsought = Unsought::new(task, how, run)?;
-    let mut best: Vec<(usize, Drawn)> = Vec::new();
-    let mut next = Some(unsought.drawn(colours)?);
-    while let Some(drawn) = next {
-        let bytes = unsought.look(&drawn)?;
+    let mut best: Vec<(usize, (Palette, Remapped))> = Vec::new();
+    for colours in std::iter::successors(Some(colours), |&colours| doubled(colours)) {
+        let made = unsought.drawn(colours)?;
+        let bytes = unsought.file(&made, LOOK)?.len();
         if best.first().is_some_and(|&(least, _)| bytes as f64 * MAY_FALL > least as f64) {
             break;
         }
-        next = unsought.doubled(&drawn)?;
-        best.push((bytes, drawn));
+        best.push((bytes, made));
         best.sort_by_key(|&(bytes, _)| bytes);
         // Two, as effort orders those alike otherwise.
         best.truncate(2);
     }
+    run.control.stage(Stage::Encode, 0.6);
     let mut written = Vec::new();
-    for (_, drawn) in &best {
-        written.push(drawn.finished(task, run)?);
+    for (_, made) in &best {
+        written.push((unsought.file(made, super::EFFORT)?, &made.1));
     }
-    written
-        .into_iter()
-        .min_by_key(|written| written.bytes.len())
-        .ok_or_else(|| Error::internal("palettes", "none was drawn"))
+    let least = written.into_iter().min_by_key(|(bytes, _)| bytes.len());
+    let (bytes, drawn) = least.ok_or_else(|| Error::internal("palettes", "none was drawn"))?;
+    Ok(Optimised { bytes, score: unsought.score(drawn)?, warnings: Vec::new() })
 }
 
 /// What makes the smallest file of at most 256 colours that reaches `target`, if there is one.
