@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::{
     blocks::Control,
+    colour::Known,
     compress::compress,
     dictionary::Indices,
     parse::parse,
@@ -63,7 +64,8 @@ pub(super) fn needed(base: &[Pixel], wanted: &[Pixel], area: Area, width: usize,
 /// Colours counted.
 #[derive(Default)]
 pub(super) struct Counts {
-    runs: Vec<(Pixel, u32)>,
+    /// A colour above how often it comes: numbers are sorted faster than pairs.
+    runs: Vec<u64>,
     /// Runs that need not be merged again.
     merged: usize,
 }
@@ -73,13 +75,14 @@ impl Counts {
     const MOST: usize = 1 << 16;
 
     pub(super) fn add(&mut self, colour: Pixel) {
+        let number = u32::from_be_bytes(colour);
         match self.runs.last_mut() {
-            Some((last, count)) if *last == colour => *count += 1,
+            Some(last) if (*last >> 32) as u32 == number => *last += 1,
             _ => {
                 if self.runs.len() >= self.merged * 2 + Self::MOST {
                     self.merge();
                 }
-                self.runs.push((colour, 1));
+                self.runs.push(u64::from(number) << 32 | 1);
             }
         }
     }
@@ -87,8 +90,8 @@ impl Counts {
     fn merge(&mut self) {
         self.runs.sort_unstable();
         self.runs.dedup_by(|one, before| {
-            let same = one.0 == before.0;
-            before.1 += if same { one.1 } else { 0 };
+            let same = *one >> 32 == *before >> 32;
+            *before += if same { *one & u64::from(u32::MAX) } else { 0 };
             same
         });
         self.merged = self.runs.len();
@@ -97,7 +100,7 @@ impl Counts {
     /// All colours in rising order with their counts.
     pub(super) fn finish(mut self) -> Vec<(Pixel, u32)> {
         self.merge();
-        self.runs
+        self.runs.into_iter().map(|run| (((run >> 32) as u32).to_be_bytes(), run as u32)).collect()
     }
 }
 
@@ -166,6 +169,10 @@ struct Offer<'t> {
     table: Cow<'t, Table>,
     local: bool,
     transparent: Option<u8>,
+    /// The index of each pixel's colour; the transparent one where the table lacks it.
+    drawn: Vec<u8>,
+    /// Whether pixels that are there already may be drawn or left.
+    chooses: bool,
 }
 
 /// A frame coded quickly: its bytes, the offer's index, and how.
@@ -187,12 +194,12 @@ impl Frame<'_> {
         *before += least;
         let finalists = finalists(*before, self.area.width * self.area.height);
         if finalists == 0 {
-            return self.coded(&offers[at], unchanged, compress, run);
+            return self.coded(&offers[at], unchanged, compress, run).map(Some);
         }
         let mut best: Option<(usize, Coded<'t>)> = None;
         let worth = |bytes: usize| bytes * 100 <= least * CLOSE;
         for &(_, at, unchanged) in tried.iter().take(finalists).filter(|tried| worth(tried.0)) {
-            let Some(coded) = self.coded(&offers[at], unchanged, parse, run)? else { continue };
+            let coded = self.coded(&offers[at], unchanged, parse, run)?;
             let bytes = coded.bytes();
             if best.as_ref().is_none_or(|best| bytes < best.0) {
                 best = Some((bytes, coded));
@@ -218,10 +225,8 @@ impl Frame<'_> {
         let offers = self.offers(needs, global, run)?;
         let mut tried = Vec::new();
         for (at, offer) in offers.iter().enumerate() {
-            for &unchanged in ways {
-                if let Some(coded) = self.coded(offer, unchanged, compress, run)? {
-                    tried.push((coded.bytes(), at, unchanged));
-                }
+            for &unchanged in &ways[..if offer.chooses { ways.len() } else { 1 }] {
+                tried.push((self.coded(offer, unchanged, compress, run)?.bytes(), at, unchanged));
             }
         }
         tried.sort_by_key(|tried| tried.0);
@@ -243,18 +248,43 @@ impl Frame<'_> {
                 tables.push((Cow::Owned(tight), true));
             }
         }
-        tables.into_iter().map(|(table, local)| self.offer(table, local, run)).collect()
+        tables.into_iter().filter_map(|(table, local)| self.offer(table, local, run).transpose()).collect()
     }
 
-    fn offer<'t>(&self, table: Cow<'t, Table>, local: bool, run: Run<'_>) -> Result<Offer<'t>> {
-        let transparent = self.transparent(&table, run)?;
-        Ok(Offer { table, local, transparent })
+    /// `None` if the table lacks what has to be drawn, or what may not be left.
+    fn offer<'t>(&self, table: Cow<'t, Table>, local: bool, run: Run<'_>) -> Result<Option<Offer<'t>>> {
+        let count = self.area.width * self.area.height;
+        let (mut needed, mut useful) = ([false; 256], [0; 256]);
+        let mut known = Known::new(None, count);
+        let mut index = |colour| known.of(colour, || table.index(colour));
+        for row in self.rows() {
+            run.check()?;
+            for (base, wanted) in row {
+                match index(wanted).map(usize::from) {
+                    Some(index) if base == wanted => useful[index] += 1,
+                    Some(index) => needed[index] = true,
+                    None if base == wanted => {}
+                    None => return Ok(None),
+                }
+            }
+        }
+        let transparent = table.transparent(&needed, &useful);
+        let mut drawn = Vec::with_capacity(count);
+        for row in self.rows() {
+            run.check()?;
+            for (_, wanted) in row {
+                let Some(index) = index(wanted).or(transparent) else { return Ok(None) };
+                drawn.push(index);
+            }
+        }
+        let chooses = transparent.is_some() && useful.iter().any(|&count| count > 0);
+        Ok(Some(Offer { table, local, transparent, drawn, chooses }))
     }
 
     /// The codes of it with the least table for it alone.
     pub(super) fn alone(&self, needs: &Needs, run: Run<'_>) -> Result<Option<Vec<u8>>> {
         let offer = self.offer(Cow::Owned(Table::local(needs, false)), true, run)?;
-        Ok(self.coded(&offer, Unchanged::Either, compress, run)?.map(|coded| coded.codes))
+        offer.map(|offer| Ok(self.coded(&offer, Unchanged::Either, compress, run)?.codes)).transpose()
     }
 
     fn coded<'t>(
@@ -263,11 +293,11 @@ impl Frame<'_> {
         unchanged: Unchanged,
         code: impl Fn(Indices<'_>, Run<'_>) -> Result<Vec<u8>>,
         run: Run<'_>,
-    ) -> Result<Option<Coded<'t>>> {
-        let Some((first, second)) = self.indices(offer, unchanged, run)? else { return Ok(None) };
+    ) -> Result<Coded<'t>> {
+        let (first, second) = self.indices(offer, unchanged, run)?;
         let codes = code(Indices { first: &first, second: &second }, run)?;
         let transparent = offer.transparent.filter(|index| first.contains(index) || second.contains(index));
-        Ok(Some(Coded { table: offer.table.clone(), local: offer.local, codes, transparent }))
+        Ok(Coded { table: offer.table.clone(), local: offer.local, codes, transparent })
     }
 
     /// What lies there and what is wanted, row by row.
@@ -276,63 +306,23 @@ impl Frame<'_> {
         rows.map(|(base, wanted)| base.iter().copied().zip(wanted.iter().copied()))
     }
 
-    fn transparent(&self, table: &Table, run: Run<'_>) -> Result<Option<u8>> {
-        let (mut needed, mut useful) = ([false; 256], [0; 256]);
-        let mut looked_up = LookedUp::new(table);
-        for row in self.rows() {
-            run.check()?;
-            for (base, wanted) in row {
-                let Some(index) = looked_up.index(wanted) else { continue };
-                match base == wanted {
-                    true => useful[usize::from(index)] += 1,
-                    false => needed[usize::from(index)] = true,
-                }
-            }
-        }
-        Ok(table.transparent(&needed, &useful))
-    }
-
-    /// What each pixel may be; `None` if the table lacks something.
-    fn indices(&self, offer: &Offer<'_>, unchanged: Unchanged, run: Run<'_>) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
-        let transparent = offer.transparent;
-        let may_be = |drawn: Option<u8>, changed: bool| match (changed, unchanged) {
-            (true, _) => Some((drawn?, None)),
-            (false, Unchanged::Either) => Some((transparent.or(drawn)?, drawn.filter(|_| drawn != transparent))),
-            (false, Unchanged::Transparent) => Some((transparent.or(drawn)?, None)),
-            (false, Unchanged::Drawn) => Some((drawn.filter(|_| drawn != transparent).or(transparent)?, None)),
+    /// What each pixel may be.
+    fn indices(&self, offer: &Offer<'_>, unchanged: Unchanged, run: Run<'_>) -> Result<(Vec<u8>, Vec<u8>)> {
+        let may_be = |drawn: u8, changed: bool| match (unchanged, offer.transparent) {
+            (Unchanged::Either, Some(transparent)) if !changed => (transparent, drawn),
+            (Unchanged::Transparent, Some(transparent)) if !changed => (transparent, transparent),
+            _ => (drawn, drawn),
         };
-        let count = self.area.width * self.area.height;
-        let (mut first, mut second) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        let mut looked_up = LookedUp::new(&offer.table);
-        for row in self.rows() {
+        let (mut first, mut second) = (Vec::with_capacity(offer.drawn.len()), Vec::with_capacity(offer.drawn.len()));
+        for (row, drawn) in self.rows().zip(offer.drawn.chunks_exact(self.area.width)) {
             run.check()?;
-            for (base, wanted) in row {
-                let Some((one, other)) = may_be(looked_up.index(wanted), base != wanted) else { return Ok(None) };
+            for ((base, wanted), &drawn) in row.zip(drawn) {
+                let (one, other) = may_be(drawn, base != wanted);
                 first.push(one);
-                second.push(other.unwrap_or(one));
+                second.push(other);
             }
         }
-        Ok(Some((first, second)))
-    }
-}
-
-/// Indices of colours, of which one mostly follows itself.
-struct LookedUp<'a> {
-    table: &'a Table,
-    last: Pixel,
-    index: Option<u8>,
-}
-
-impl<'a> LookedUp<'a> {
-    const fn new(table: &'a Table) -> Self {
-        Self { table, last: NOTHING, index: None }
-    }
-
-    fn index(&mut self, colour: Pixel) -> Option<u8> {
-        if colour != self.last {
-            (self.last, self.index) = (colour, self.table.index(colour));
-        }
-        self.index
+        Ok((first, second))
     }
 }
 

@@ -4,10 +4,10 @@
 //! worth the error. Errors are judged against the true canvas of every frame, so that none adds up; what has not changed
 //! since it was drawn is left alone, so that nothing shimmers.
 
-use std::{borrow::Cow, cmp::Reverse, collections::HashMap, ops::Range};
+use std::{borrow::Cow, cmp::Reverse, ops::Range};
 
 use super::{
-    colour::{Point, distance, error, point},
+    colour::{Known, Point, distance, error, point},
     frame::{Coded, Counts, finalists},
     masking::weights,
     merged::{Merged, Source},
@@ -32,8 +32,6 @@ use crate::{
 const SEEN: f32 = 9.0;
 /// What no frame bears less than: a bit must be worth something.
 const LEAST_LOSS: f32 = 1.0 / 64.0;
-/// Colours that a table lacks whose nearest are remembered; of frames in true colour there may be millions.
-const KEPT: usize = 1 << 18;
 /// How much dearer a frame may be if nothing is left that need not be, for that to be tried with the next one as well; and how
 /// many frames pass otherwise until it is.
 const WORSE: f32 = 1.02;
@@ -111,7 +109,7 @@ impl<'t> Pen<'t> {
     fn new(width: usize, height: usize, global: &'t Table) -> Self {
         let empty = || vec![NOTHING; width * height];
         let (base, shown, meant) = (empty(), empty(), empty());
-        let (nearest, trader) = (Nearest::new(global), Trader::new());
+        let (nearest, trader) = (Nearest::new(global, width * height), Trader::new());
         let (loss, stricter, stays, first, bytes, resting) = (f32::INFINITY, false, true, true, 0, 0);
         Self { width, loss, stricter, nearest, trader, base, shown, stays, meant, first, bytes, resting }
     }
@@ -260,7 +258,7 @@ impl<'t> Pen<'t> {
         (table, local): (&Table, bool),
         run: Run<'_>,
     ) -> Result<Vec<Wish>> {
-        let mut own = Nearest::new(table);
+        let mut own = Nearest::new(table, area.width * area.height);
         let mut nearest = |colour| if local { own.of(colour) } else { self.nearest.of(colour) };
         let mut wish = |(at, (&left, &weight)): (usize, (&f32, &f32))| {
             let near = if wanted[at] == NOTHING { None } else { nearest(wanted[at]) };
@@ -300,8 +298,7 @@ fn rows(area: Area, width: usize, run: Run<'_>) -> impl Iterator<Item = Result<R
 /// The entries of a table for colours that it may lack.
 struct Nearest<'t> {
     table: &'t Table,
-    last: (Pixel, Option<Near>),
-    beside: HashMap<Pixel, Option<Near>>,
+    known: Known<Option<Near>>,
 }
 
 /// An entry, and how far from a colour it is; infinite where it would mislead.
@@ -312,23 +309,16 @@ struct Near {
 }
 
 impl<'t> Nearest<'t> {
-    fn new(table: &'t Table) -> Self {
-        Self { table, last: (NOTHING, None), beside: HashMap::new() }
+    fn new(table: &'t Table, pixels: usize) -> Self {
+        Self { table, known: Known::new(None, pixels) }
     }
 
     /// A colour or the nearest; `None` in a table without colours.
     fn of(&mut self, colour: Pixel) -> Option<Near> {
-        if colour != self.last.0 {
-            let beside = || {
-                if self.beside.len() >= KEPT {
-                    self.beside.clear();
-                }
-                *self.beside.entry(colour).or_insert_with(|| closest(&self.table.entries, colour))
-            };
+        self.known.of(colour, || {
             let there = self.table.index(colour).map(|index| Near { index, error: 0.0 });
-            self.last = (colour, there.or_else(beside));
-        }
-        self.last.1
+            there.or_else(|| closest(&self.table.entries, colour))
+        })
     }
 }
 
