@@ -51,17 +51,23 @@ const STEEPER: f64 = 2.0;
 const FIRST: f64 = 70.0;
 /// The step with which `ultra` scores about 50 in the median.
 const ULTRA: f64 = 35.0;
-/// How far above the target a search may end, and how far a clip's score may lie from the middle of that.
+/// How far above the target a search may end: at least so far, farther where a clip tells that it costs no more than this share
+/// of the bytes, and at most so far.
 const SLACK: f64 = 0.6;
+const SPARED: f64 = 0.01;
+const MOST_SLACK: f64 = 2.0;
+/// How far a clip's score may lie from the middle of that.
 const CLIP_SLACK: f64 = 0.75;
-/// Bytes of a file that takes long to write: the search for it may end farther above the target, and it is not looked at again.
+/// Bytes of a file that takes long to write: the search for it may end as far above the target as any, and it is not looked at
+/// again.
 const LARGE: usize = 2_000_000;
-const LARGE_SLACK: f64 = 2.0;
 /// Nothing is flat where more than a byte is spent on so many pixels; bytes up to which that is not asked.
 const DETAILED: u64 = 6;
 const SMALL: usize = 20_000;
-/// How far above the target the mean lies where single frames hold up the others.
+/// How far above the target the mean lies where single frames hold up the others, and the share of the bytes that all frames
+/// with a lower knob must spare for that to be mended.
 const HELD_UP: f64 = 5.0;
+const MENDED: f64 = 0.08;
 /// Files that are written at most with one knob for most, because frames fall short with knobs of their own.
 const CORRECTIONS: u32 = 3;
 /// Files that are written at most, as long as one of them comes close: behind a clip, of one or with other frames held up, and
@@ -140,6 +146,17 @@ fn aim(target: f64) -> Aim {
     Aim { target, slack: SLACK, low: 0.0, high: FINEST, first, slope: SLOPE, step: 1.0, trials: TRIALS[2] }
 }
 
+/// How far above the target the search may end, by the last two trials of a clip.
+fn slack(tried: &[Trial<usize>]) -> f64 {
+    let [.., one, other] = tried else { return SLACK };
+    let bytes = (one.file as f64 - other.file as f64) / f64::midpoint(one.file as f64, other.file as f64);
+    match bytes / (one.score - other.score) {
+        share if share > 0.0 => (SPARED / share).clamp(SLACK, MOST_SLACK),
+        share if share <= 0.0 => MOST_SLACK,
+        _ => SLACK,
+    }
+}
+
 fn trial<T>(knob: f64, scores: Scores, file: T) -> Trial<T> {
     Trial { knob: knob.round(), score: scores.overall(), file }
 }
@@ -175,24 +192,45 @@ impl Writer<'_> {
         let aim = self.outlook(frames, usual)?.unwrap_or(usual);
         self.run.control.stage(Stage::Encode, 0.6);
         let (mut palettes, mut care) = (self.palettes(), Care::new(target - LEAST_FRAME));
-        let found = solve(aim, |knob| {
-            let (trial, scores) = self.compared(frames, knob, &BTreeMap::new(), palettes.as_mut())?;
-            care.tried(trial.knob, true, scores);
-            Ok(trial)
+        let mut best: Option<Found> = None;
+        let lowest = solve(aim, |knob| {
+            let (tried, scores) = self.compared(frames, knob, &BTreeMap::new(), palettes.as_mut())?;
+            care.tried(tried.knob, true, scores);
+            let outcome = Trial { knob: tried.knob, score: tried.score, file: tried.file.1 };
+            // A higher knob may need fewer bytes.
+            let rank = |found: &Found| match found.score >= target {
+                true => (true, -(found.file.0.len() as f64)),
+                false => (false, found.score),
+            };
+            if best.as_ref().is_none_or(|best| rank(&tried) > rank(best)) {
+                best = Some(tried);
+            }
+            Ok(outcome)
         })?;
+        let best = best.ok_or_else(|| Error::internal("searching a loss", "a trial is missing"))?;
         // With colours of a palette for all frames, a frame that is drawn again needs more than a table has.
-        let held_up = found.score >= target && found.file.1 > target + HELD_UP && palettes.is_none();
-        if held_up { self.relieved(frames, found, care, usual) } else { Ok(found) }
+        let held_up = lowest.score >= target && lowest.file > target + HELD_UP && palettes.is_none();
+        if held_up { self.relieved(frames, best, lowest.knob, care, usual) } else { Ok(best) }
     }
 
     /// The smallest file in which the frames that hold up the others have knobs of their own, or the one found.
-    fn relieved(&self, frames: &mut dyn Frames, found: Found, mut care: Care, usual: Aim) -> Result<Found> {
-        let (target, mut best) = (usual.target, found);
-        let first = care.mean_reaches(target, SLOPE).clamp(usual.low, best.knob);
+    fn relieved(
+        &self,
+        frames: &mut dyn Frames,
+        mut best: Found,
+        high: f64,
+        mut care: Care,
+        usual: Aim,
+    ) -> Result<Found> {
+        let target = usual.target;
+        let first = care.mean_reaches(target, SLOPE).clamp(usual.low, high);
         let (uniform, scores) = self.compared(frames, first, &BTreeMap::new(), None)?;
+        if uniform.file.0.len() as f64 > best.file.0.len() as f64 * (1.0 - MENDED) {
+            return Ok(best);
+        }
         care.tried(uniform.knob, true, scores);
         let first = care.mean_reaches(target, SLOPE);
-        let aim = Aim { first, high: best.knob, trials: TRIALS[1], ..usual };
+        let aim = Aim { first, high, trials: TRIALS[1], ..usual };
         solve(aim, |knob| {
             let mut own = care.above(knob);
             let mut score = f64::NEG_INFINITY;
@@ -248,15 +286,16 @@ impl Writer<'_> {
             length = length.min((CLIP_BYTES * SKETCHED as usize / file.max(1)).max(SKETCHED as usize) as u32);
         }
         let mut clip = self.clipped(frames, length)?;
-        let mut tried: Vec<(f64, f64)> = Vec::new();
+        let mut tried: Vec<Trial<usize>> = Vec::new();
         let found = solve(near, |knob| {
             let trial = clip.trial(knob)?;
-            tried.push((trial.knob, trial.score));
+            tried.push(trial.clone());
             Ok(trial)
         })?;
-        let slope = slope_of(&tried, SLOPE, STEEPER);
+        let curve: Vec<_> = tried.iter().map(|trial| (trial.knob, trial.score)).collect();
+        let slope = slope_of(&curve, SLOPE, STEEPER);
         let large = found.file as u64 * u64::from(self.task.count) / u64::from(clip.frames.count) > LARGE as u64;
-        let slack = if large { LARGE_SLACK } else { aim.slack };
+        let slack = if large { MOST_SLACK } else { slack(&tried) };
         let first = found.knob + (aim.target + slack / 2.0 - found.score) / slope;
         Ok(Some(Aim { first, slope, slack, trials: TRIALS[0], ..aim }))
     }
@@ -351,5 +390,23 @@ impl Clipped<'_> {
         let Self { writer, frames, viewed, palettes } = self;
         let file = writer.written(frames, GifOptions::new(loss(knob)), palettes.as_mut())?;
         Ok(trial(knob, viewed.score(&mut *writer.decoded(&file)?, writer.run)?, file.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_may_end_farther_above_the_target_where_that_costs_few_bytes() {
+        let trial = |score, file| Trial { knob: 70.0, score, file };
+        assert_eq!(slack(&[trial(80.0, 1000)]), SLACK);
+        assert_eq!(slack(&[trial(80.0, 1000), trial(80.0, 1010)]), SLACK);
+        for (files, wide) in
+            [([1020, 980], SLACK), ([1004, 996], SPARED / 0.008), ([1000, 1000], MOST_SLACK), ([996, 1004], MOST_SLACK)]
+        {
+            let found = slack(&[trial(90.0, 1), trial(82.0, files[0]), trial(81.0, files[1])]);
+            assert!((found - wide).abs() < 1e-9, "{files:?}: {found}");
+        }
     }
 }
