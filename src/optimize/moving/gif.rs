@@ -148,11 +148,12 @@ fn aim(target: f64) -> Aim {
 
 /// How far above the target the search may end, by the last two trials of a clip.
 fn slack(tried: &[Trial<usize>]) -> f64 {
-    let [.., one, other] = tried else { return SLACK };
-    let bytes = (one.file as f64 - other.file as f64) / f64::midpoint(one.file as f64, other.file as f64);
-    match bytes / (one.score - other.score) {
-        share if share > 0.0 => (SPARED / share).clamp(SLACK, MOST_SLACK),
-        share if share <= 0.0 => MOST_SLACK,
+    match tried {
+        [.., one, other] if one.score != other.score => {
+            let [bytes, less] = [one.file, other.file].map(|bytes| bytes as f64);
+            let share = (bytes - less) / f64::midpoint(bytes, less) / (one.score - other.score);
+            if share > 0.0 { (SPARED / share).clamp(SLACK, MOST_SLACK) } else { MOST_SLACK }
+        }
         _ => SLACK,
     }
 }

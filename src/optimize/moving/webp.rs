@@ -9,7 +9,7 @@ use crate::{
     error::{Error, Result},
     optimize::{
         Goal, Optimised,
-        search::{Aim, Trial, slope_of, solve},
+        search::{Aim, Trial, slope_of, solve, solve_while},
         shortfall,
         webp::{GROWTH, ULTRA, again, first_quality},
     },
@@ -31,9 +31,12 @@ const CORRECTIONS: u32 = 3;
 const EXACT: f64 = 1.08;
 /// How a sample is coded without loss, and of how many times the bytes that come of it the rest is hopeless.
 const GLANCE: (u8, u8, f64) = (1, 25, 1.4);
-/// Of how many times the bytes of a lossy sample one without loss may be so that errors as of a GIF can make it smaller.
+/// Of how many times the bytes of a lossy sample one without loss may be so that errors as of a GIF can make it smaller; and one
+/// with such errors, so that all frames are worth it.
 #[cfg(feature = "gif")]
-const TRADED: f64 = 1.6;
+const TRADED: (f64, f64) = (1.6, 1.1);
+/// Of how many times the bytes of a sample, by another way, those of one with such errors leave nothing to seek there.
+const SURE: f64 = 0.9;
 /// The same for frames in few colours.
 #[cfg(feature = "png")]
 const FEW: f64 = 4.0;
@@ -46,11 +49,10 @@ const TRIALS: (u32, u32) = (3, 5);
 const LONG_SLACK: f64 = 1.5;
 /// How many times more or less than usual the score may change with a knob.
 const STEEPER: f64 = 4.0;
-/// Of how many times the bytes of a sample without loss one with such errors may be where all frames are worth it.
-#[cfg(feature = "gif")]
-const WORTH_TRADING: f64 = 1.05;
 /// A sample of so many times the bytes of another way is not worth encoding whole, nor trying in other styles.
 const HOPELESS: f64 = 1.12;
+/// The same for all frames, whose score is known.
+const TOO_MUCH: f64 = 1.04;
 
 pub(super) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>) -> Result<Optimised> {
     let fixed = |frames: &mut dyn Frames, quality: f64| {
@@ -157,6 +159,18 @@ struct Outlook {
     exact: f64,
 }
 
+/// What lossy frames, and others without loss, have to be smaller than.
+#[derive(Debug, Clone, Copy)]
+struct Rival {
+    bytes: f64,
+    /// The same as an [`Outlook`] has it.
+    foretold: f64,
+}
+
+impl Rival {
+    const NONE: Self = Self { bytes: f64::INFINITY, foretold: f64::INFINITY };
+}
+
 impl Search<'_> {
     fn best(&self, frames: &mut dyn Frames) -> Result<Optimised> {
         let viewed = Viewed::new(frames, self.task.count, SHOTS, None, self.run)?;
@@ -165,23 +179,23 @@ impl Search<'_> {
         let most = again.as_ref().map_or(f64::INFINITY, |again| again.file.bytes.len() as f64 * HOPELESS);
         let outlook = self.outlook(frames, most)?;
         self.run.control.stage(Stage::Encode, 0.6);
-        let best = match again {
-            Some(again) if outlook.bytes > most => again,
-            Some(again) => smaller(again, self.anew(frames, &viewed, &outlook)?, self.target),
-            None => self.anew(frames, &viewed, &outlook)?,
-        };
         #[cfg(feature = "gif")]
-        let trades = self.trades(frames, &outlook, best.file.bytes.len())?;
-        #[cfg(feature = "gif")]
-        let best = match trades.then(|| self.traded(frames, &WebpOptions::lossless())).transpose()?.flatten() {
-            Some(traded) => smaller(best, traded, self.target),
-            None => best,
-        };
+        let traded = self.trade(frames, &outlook)?;
+        #[cfg(not(feature = "gif"))]
+        let traded: Option<(Trial<File>, f64)> = None;
+        let rival = traded.as_ref().map_or(Rival::NONE, |(traded, foretold)| Rival {
+            bytes: traded.file.bytes.len() as f64,
+            foretold: *foretold,
+        });
+        let serves = outlook.bytes <= most && rival.foretold > SURE * outlook.bytes;
+        let anew = serves.then(|| self.anew(frames, &viewed, &outlook, rival)).transpose()?.flatten();
         #[cfg(feature = "png")]
-        let best = match self.few(frames, &outlook)? {
-            Some(few) => smaller(best, few, self.target),
-            None => best,
-        };
+        let few = self.few(frames, &outlook)?;
+        #[cfg(not(feature = "png"))]
+        let few = None;
+        let found = again.into_iter().chain(traded.map(|traded| traded.0)).chain(anew).chain(few);
+        let best = found.reduce(|best, other| smaller(best, other, self.target));
+        let best = best.ok_or_else(|| Error::internal("searching an animation", "there was nothing to try"))?;
         let warnings = shortfall(best.score, self.task.goal).into_iter().collect();
         Ok(Optimised { bytes: best.file.bytes, score: best.file.mean, warnings })
     }
@@ -193,9 +207,8 @@ impl Search<'_> {
         let (slack, trials) = self.patience(frames);
         let aim = Aim { trials, ..again::aim(self.target, slack) };
         let file = |_: &mut dyn Frames, knob| source.coarser(again::worth(knob), self.run);
-        let found = self.solved(frames, viewed, aim, None, file);
-        match found {
-            Ok(found) => Ok(Some(found).filter(|found| found.score >= self.target)),
+        match self.solved(frames, viewed, (aim, f64::INFINITY), None, file) {
+            Ok(found) => Ok(found.filter(|found| found.score >= self.target)),
             // The source itself was decoded before.
             Err(Error::Input { .. }) => Ok(None),
             Err(error) => Err(error),
@@ -251,8 +264,15 @@ impl Search<'_> {
         Ok(Outlook { style, quality, bytes, exact: self.of_all(exact, count) })
     }
 
-    /// The lowest quality that reaches the target, or no loss if none does or that takes hardly more.
-    fn anew(&self, frames: &mut dyn Frames, viewed: &Viewed, outlook: &Outlook) -> Result<Trial<File>> {
+    /// The lowest quality that reaches the target, or no loss if none does or that takes hardly more; `None` where neither is
+    /// likely to be smaller than the `rival`.
+    fn anew(
+        &self,
+        frames: &mut dyn Frames,
+        viewed: &Viewed,
+        outlook: &Outlook,
+        rival: Rival,
+    ) -> Result<Option<Trial<File>>> {
         let (slack, trials) = self.patience(frames);
         let aim = Aim { slack, trials, ..self.aim(outlook.quality.clamp(0.0, 100.0)) };
         let lossless = |frames: &mut dyn Frames| encode(frames, self.task, &WebpOptions::lossless(), self.run);
@@ -261,42 +281,57 @@ impl Search<'_> {
         // Lossy coding halves the chroma of saturated detail.
         let most = |bytes: f64| bytes * EXACT;
         let hopeless = |bytes: f64| outlook.exact > most(bytes) * GLANCE.2;
+        let may_be_exact = rival.foretold > SURE * outlook.exact;
         let (mut whole, mut first) = (None, None);
-        if outlook.exact > LARGE as f64 && !hopeless(outlook.bytes) {
+        if may_be_exact && outlook.exact > LARGE as f64 && !hopeless(outlook.bytes) {
             let bytes = lossless(frames)?;
             let tried = self.seen(viewed, aim.first, file(frames, aim.first)?)?;
-            let missing = self.target - tried.score;
-            let expected = tried.file.bytes.len() as f64 * (1.0 + missing * GROWTH);
-            if bytes.len() > LARGE && bytes.len() as f64 <= most(expected) {
-                return Ok(exact(bytes));
+            if bytes.len() > LARGE && bytes.len() as f64 <= most(self.expected(&tried)) {
+                return Ok(Some(exact(bytes)));
             }
             (whole, first) = (Some(bytes), Some(tried));
         }
-        let found = self.solved(frames, viewed, aim, first, file)?;
-        let reached = found.score >= self.target;
+        let found = self.solved(frames, viewed, (aim, rival.bytes), first, file)?;
+        let found = found.filter(|found| found.score >= self.target);
         let bytes = match whole {
             Some(bytes) => bytes,
-            None if reached && hopeless(found.file.bytes.len() as f64) => return Ok(found),
+            None if !may_be_exact => return Ok(found),
+            None if found.as_ref().is_some_and(|found| hopeless(found.file.bytes.len() as f64)) => return Ok(found),
             None => lossless(frames)?,
         };
-        let serves = reached && bytes.len() as f64 > most(found.file.bytes.len() as f64);
-        Ok(if serves { found } else { exact(bytes) })
+        let found = found.filter(|found| bytes.len() as f64 > most(found.file.bytes.len() as f64));
+        Ok(Some(found.unwrap_or_else(|| exact(bytes))))
     }
 
-    /// Whether errors as of a GIF may make less of it than `best` bytes.
+    /// About the bytes with which a file would score what is sought.
+    fn expected(&self, tried: &Trial<File>) -> f64 {
+        tried.file.bytes.len() as f64 * (1.0 + (self.target - tried.score) * GROWTH)
+    }
+
+    /// With errors as of a GIF, where that may be smaller than otherwise, and what a sample of it came to.
     #[cfg(feature = "gif")]
-    fn trades(&self, frames: &mut dyn Frames, outlook: &Outlook, best: usize) -> Result<bool> {
-        if outlook.exact > TRADED * outlook.bytes {
-            return Ok(false);
+    fn trade(&self, frames: &mut dyn Frames, outlook: &Outlook) -> Result<Option<(Trial<File>, f64)>> {
+        let (exact, most) = TRADED;
+        if outlook.exact > exact * outlook.bytes {
+            return Ok(None);
         }
-        if best < LARGE && !self.is_long(frames) {
-            return Ok(true);
+        let mut foretold = None;
+        if outlook.bytes > LARGE as f64 || self.is_long(frames) {
+            let mut sample = self.sample(frames);
+            let task = &Moving { count: sample.count, ..*self.task };
+            match (Search { task, ..*self }).traded(&mut sample, &glance())? {
+                Some(traded) => foretold = Some(self.of_all(traded.file.bytes.len(), task.count)),
+                None => return Ok(None),
+            }
         }
-        let mut sample = self.sample(frames);
-        let task = &Moving { count: sample.count, ..*self.task };
-        let traded = Search { task, ..*self }.traded(&mut sample, &glance())?;
-        Ok(traded
-            .is_some_and(|traded| self.of_all(traded.file.bytes.len(), task.count) <= WORTH_TRADING * outlook.exact))
+        if foretold.is_some_and(|bytes| bytes > most * outlook.bytes) {
+            return Ok(None);
+        }
+        let traded = self.traded(frames, &WebpOptions::lossless())?;
+        Ok(traded.map(|traded| {
+            let bytes = traded.file.bytes.len() as f64;
+            (traded, foretold.unwrap_or(bytes))
+        }))
     }
 
     /// Without loss, but with the errors of a GIF that reaches the target, where that may be smaller: what few colours draw is
@@ -329,24 +364,25 @@ impl Search<'_> {
     }
 
     /// Seeks the knob with which `file` reaches the target, `first` tried already: by some frames, then by all, as long as these
-    /// miss it.
+    /// miss it. `None` as soon as it would take more than `most` bytes.
     fn solved(
         &self,
         frames: &mut dyn Frames,
         viewed: &Viewed,
-        aim: Aim,
+        (aim, most): (Aim, f64),
         mut first: Option<Trial<File>>,
         file: impl Fn(&mut dyn Frames, f64) -> Result<Vec<u8>>,
-    ) -> Result<Trial<File>> {
+    ) -> Result<Option<Trial<File>>> {
         let mut known: Vec<(f64, f64)> = Vec::new();
-        let found = solve(aim, |knob| {
+        let found = solve_while(aim, |knob| {
             let tried = match first.take() {
                 Some(tried) => tried,
                 None => self.seen(viewed, knob, file(frames, knob)?)?,
             };
             known.push((tried.knob, tried.score));
-            Ok(tried)
+            Ok(Some(tried).filter(|tried| self.expected(tried) <= TOO_MUCH * most))
         })?;
+        let Some(found) = found else { return Ok(None) };
         let slope = slope_of(&known, aim.slope, STEEPER).max(aim.slope);
         let mut found = self.compared(frames, found.knob, found.file.bytes)?;
         for _ in 0..CORRECTIONS {
@@ -357,7 +393,7 @@ impl Search<'_> {
             let bytes = file(frames, knob)?;
             found = self.compared(frames, knob, bytes)?;
         }
-        Ok(found)
+        Ok(Some(found))
     }
 
     fn compared(&self, frames: &mut dyn Frames, knob: f64, bytes: Vec<u8>) -> Result<Trial<File>> {
