@@ -13,6 +13,8 @@ const ROWS: usize = 64;
 
 /// How far around a pixel those are that say whether it lies in an area.
 pub(crate) const REACH: usize = SIDE;
+/// The same for areas and lines upon them.
+pub(crate) const FAR: usize = LINE.0 + LINE.1 + 1 + REACH;
 
 /// Which pixels lie in areas of their colour, and in no gradient, or in lines between such.
 pub(crate) fn plain(pixels: &[[u8; 4]], width: usize, run: Run<'_>) -> Result<Vec<bool>> {
@@ -158,6 +160,27 @@ mod tests {
         assert_eq!((lines(length - 1, 1, 0), lines(length, 1, 100)), (0, 0));
         let edge = plains_of((side, side), |_, y| if y == 0 { 200 } else { 240 });
         assert_eq!(edge.len(), side * side);
+    }
+
+    #[test]
+    fn what_is_far_away_has_no_say() {
+        let (width, height) = (40, 90);
+        let value = |at: usize| match (at % width, at / width) {
+            (x, y) if x % 13 == 3 && y > 7 => 200,
+            (x, y) if y % 23 == 9 && x > 5 => 90,
+            (x, y) if (x + y * 3) % 37 == 5 => 20,
+            _ => 240,
+        };
+        let pixels: Vec<_> = (0..width * height).map(|at| [value(at), 0, 0, 255]).collect();
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        let all = plain(&pixels, width, run).unwrap();
+        assert!(all.contains(&true) && all.contains(&false));
+        for rows in [0..1usize, 10..20, 33..34, 40..66, 80..90] {
+            let around = rows.start.saturating_sub(FAR)..(rows.end + FAR).min(height);
+            let some = plain(&pixels[around.start * width..around.end * width], width, run).unwrap();
+            let skipped = (rows.start - around.start) * width;
+            assert!(some[skipped..][..rows.len() * width] == all[rows.start * width..rows.end * width], "{rows:?}");
+        }
     }
 
     #[test]

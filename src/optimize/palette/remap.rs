@@ -1,12 +1,14 @@
 //! Drawing a picture with the colours of a palette.
 
+use std::ops::Range;
+
 use super::{
     Palette, SEEN,
     histogram::colours,
     space::{Point, Points, distance, point},
 };
 use crate::{
-    codec::plain::plain,
+    codec::plain::{FAR, plain},
     control::Run,
     error::Result,
     picture::{Channels, Picture, Samples},
@@ -94,11 +96,18 @@ fn draw(
 
 /// What indices look like, as large as `like`.
 fn shown(palette: &Palette, indices: &[u8], like: &Picture) -> Result<Picture> {
-    let opaque = palette.colours.iter().all(|colour| colour[3] == 255);
-    let channels = if opaque { Channels::Rgb } else { Channels::Rgba };
-    let samples =
-        indices.iter().flat_map(|&i| palette.colours[usize::from(i)].into_iter().take(channels.count())).collect();
+    let channels = channels(palette);
+    let samples = samples(palette, indices).collect();
     Picture::new(like.width(), like.height(), channels, Samples::Eight(samples))
+}
+
+fn channels(palette: &Palette) -> Channels {
+    if palette.colours.iter().all(|colour| colour[3] == 255) { Channels::Rgb } else { Channels::Rgba }
+}
+
+fn samples<'a>(palette: &'a Palette, indices: &'a [u8]) -> impl Iterator<Item = u8> {
+    let count = channels(palette).count();
+    indices.iter().flat_map(move |&i| palette.colours[usize::from(i)].into_iter().take(count))
 }
 
 /// Pictures that follow each other, drawn with one palette. Where the true colour has hardly changed since it was last
@@ -110,9 +119,12 @@ pub(crate) struct Sequence<'a> {
     cache: Cache,
     /// Squared distance up to which a change is none.
     still: f32,
-    /// What every pixel should have shown when it was last drawn, and its index.
+    /// The picture before.
+    before: Vec<[u8; 4]>,
+    /// What every pixel should have shown when it was last drawn, its index, and what all look like.
     drawn: Vec<[u8; 4]>,
     indices: Vec<u8>,
+    samples: Vec<u8>,
     /// Which of them were drawn in plain areas.
     plain: Vec<bool>,
 }
@@ -125,61 +137,113 @@ impl<'a> Sequence<'a> {
             pen: Pen::new(palette, how, width as usize),
             cache: Cache::new(),
             still: still * still,
+            before: Vec::new(),
             drawn: Vec::new(),
             indices: Vec::new(),
+            samples: Vec::new(),
             plain: Vec::new(),
         }
     }
 
     /// Forgets what was drawn.
     pub(crate) fn restart(&mut self) {
-        self.drawn.clear();
         self.indices.clear();
     }
 
     /// What the next picture, of 8 bits, looks like.
     pub(crate) fn next(&mut self, picture: &Picture, run: Run<'_>) -> Result<Picture> {
-        let width = picture.width() as usize;
-        let (mut row, mut kept) = (Vec::with_capacity(width), Vec::with_capacity(width));
+        let (width, height) = (picture.width() as usize, picture.height() as usize);
         let pixels: Vec<[u8; 4]> = colours(picture).collect();
-        let plain = plain(&pixels, width, run)?;
         let fresh = self.indices.is_empty();
-        for (y, pixels) in pixels.chunks(width).enumerate() {
+        if fresh {
+            self.drawn.clone_from(&pixels);
+            self.indices = vec![0; pixels.len()];
+            self.samples = vec![0; pixels.len() * channels(self.palette).count()];
+        }
+        // Elsewhere nothing is plain that was not, and all stays.
+        for rows in if fresh { vec![0..height] } else { differing(&self.before, &pixels, width) } {
+            let around = grown(rows.clone(), height);
+            let plain = plain(&pixels[around.start * width..around.end * width], width, run)?;
+            let plain = &plain[(rows.start - around.start) * width..][..rows.len() * width];
+            if fresh {
+                self.plain = plain.to_vec();
+            }
+            self.draw(&pixels, plain, rows, fresh, run)?;
+        }
+        self.before = pixels;
+        let samples = Samples::Eight(self.samples.clone());
+        Picture::new(picture.width(), picture.height(), channels(self.palette), samples)
+    }
+
+    /// Draws some rows, whose plain pixels are given.
+    fn draw(
+        &mut self,
+        pixels: &[[u8; 4]],
+        plain: &[bool],
+        rows: Range<usize>,
+        fresh: bool,
+        run: Run<'_>,
+    ) -> Result<()> {
+        let width = self.pen.above.len();
+        let first = rows.start * width;
+        if let Some(above) = first.checked_sub(width) {
+            self.pen.above.copy_from_slice(&self.indices[above..first]);
+        }
+        let (mut row, mut kept) = (Vec::with_capacity(width), Vec::with_capacity(width));
+        for (y, plain) in rows.clone().zip(plain.chunks(width)) {
             if y % 16 == 0 {
                 run.check()?;
             }
             row.clear();
             kept.clear();
-            for (x, &colour) in pixels.iter().enumerate() {
-                let at = y * width + x;
+            for (at, &plain) in (y * width..).zip(plain) {
+                let colour = pixels[at];
                 let seen = self.cache.look_up(colour, &self.pen.index);
                 row.push(seen);
                 if fresh {
-                    self.drawn.push(colour);
                     continue;
                 }
                 let drawn = self.drawn[at];
-                let matters = plain[at] || self.plain[at];
+                let matters = plain || self.plain[at];
                 let still = if matters { self.still.min(SEEN * SEEN) } else { self.still };
                 let stays =
                     drawn == colour || distance(seen.point, point_of(drawn, &mut self.cache, &self.pen)) <= still;
                 kept.push(stays.then(|| self.indices[at]));
                 if !stays {
-                    (self.drawn[at], self.plain[at]) = (colour, plain[at]);
+                    (self.drawn[at], self.plain[at]) = (colour, plain);
                 }
             }
-            self.pen.draw(&row, y == 0, &kept, &plain[y * width..][..width]);
-            match fresh {
-                true => self.indices.extend_from_slice(&self.pen.above),
-                false => self.indices[y * width..][..width].copy_from_slice(&self.pen.above),
-            }
+            self.pen.draw(&row, y == 0, &kept, plain);
+            self.indices[y * width..][..width].copy_from_slice(&self.pen.above);
         }
         self.pen.errors.iter_mut().for_each(|row| row.fill([0.0; 4]));
-        if fresh {
-            self.plain = plain;
+        let indices = &self.indices[first..rows.end * width];
+        let count = channels(self.palette).count();
+        for (sample, new) in self.samples[first * count..].iter_mut().zip(samples(self.palette, indices)) {
+            *sample = new;
         }
-        shown(self.palette, &self.indices, picture)
+        Ok(())
     }
+}
+
+/// The rows in which two pictures differ, and those about them in which other pixels may be plain.
+fn differing(one: &[[u8; 4]], other: &[[u8; 4]], width: usize) -> Vec<Range<usize>> {
+    let height = one.len() / width;
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for (y, (one, other)) in one.chunks(width).zip(other.chunks(width)).enumerate() {
+        if one != other {
+            let rows = grown(y..y + 1, height);
+            match found.last_mut() {
+                Some(last) if last.end >= rows.start => last.end = rows.end,
+                _ => found.push(rows),
+            }
+        }
+    }
+    found
+}
+
+fn grown(rows: Range<usize>, height: usize) -> Range<usize> {
+    rows.start.saturating_sub(FAR)..(rows.end + FAR).min(height)
 }
 
 fn point_of(colour: [u8; 4], cache: &mut Cache, pen: &Pen) -> Point {
@@ -347,5 +411,38 @@ mod tests {
         assert!((160..=200).contains(&mean(halves(&last).1)), "{}", mean(halves(&last).1));
         sequence.restart();
         assert!(sequence.next(&frame(0), run).unwrap() == first);
+    }
+    #[test]
+    fn what_is_drawn_of_a_change_is_drawn_of_all_rows_together() {
+        const SIDE: u32 = 120;
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        let palette = Palette { colours: (0..9).map(|step| [step * 30, step * 30, 120, 255]).collect() };
+        // Plates, lines and a gradient; what moves is near the right edge, what blinks in the corners to the left, so that no row
+        // is like the one before.
+        let picture = |at: u32, blinks: bool| {
+            let level = |x: u32, y: u32| match (x, y) {
+                (0, 0 | 119) if blinks => at % 2 * 60,
+                (60.., 3..9 | 60..70) if (x + at * 7) % 40 < 12 => (y + at) % 4 * 3 + 100,
+                (_, 90..) => x * 2,
+                _ if x % 31 == 5 => 30,
+                _ => y / 30 * 47 + 60,
+            };
+            let samples = (0..SIDE * SIDE)
+                .flat_map(|place| [level(place % SIDE, place / SIDE) as u8; 2].into_iter().chain([120]));
+            Picture::new(SIDE, SIDE, Channels::Rgb, Samples::Eight(samples.collect())).unwrap()
+        };
+        for (dither, tolerance) in [(0.0, 0.0), (0.6, 0.0), (0.0, 0.05), (0.6, 0.05)] {
+            let draw = || Sequence::new(&palette, Remap { dither, tolerance }, 0.02, SIDE);
+            let (mut some, mut all) = (draw(), draw());
+            for at in 0..12 {
+                let [some, all] = [(&mut some, false), (&mut all, true)]
+                    .map(|(drawn, blinks)| drawn.next(&picture(at / 2, blinks), run).unwrap());
+                let right = |picture: &Picture| {
+                    let rows = picture.eight().unwrap().chunks_exact(SIDE as usize * 3);
+                    rows.map(|row| row[150..].to_vec()).collect::<Vec<_>>()
+                };
+                assert!(right(&some) == right(&all), "{dither} {tolerance} {at}");
+            }
+        }
     }
 }
