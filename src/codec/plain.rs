@@ -43,18 +43,24 @@ pub(crate) fn areas(pixels: &[[u8; 4]], width: usize, run: Run<'_>) -> Result<Ve
             let goes_on = y > 0 && pixels[at - width] == row[x];
             rows[x] = if equal < SIDE { 0 } else { 1 + if goes_on { rows[x] } else { 0 } };
             if rows[x] >= SIDE {
-                (0..SIDE).for_each(|up| plain[at + 1 - SIDE - up * width..=at - up * width].fill(true));
+                // The squares that end to the left and above are filled.
+                let wide = if x > 0 && rows[x - 1] >= SIDE { 1 } else { SIDE };
+                let high = if rows[x] > SIDE { 1 } else { SIDE };
+                (0..high).for_each(|up| plain[at + 1 - wide - up * width..=at - up * width].fill(true));
             }
         }
     }
-    for at in 0..pixels.len() {
-        if at % (ROWS * width) == 0 {
+    for (y, row) in pixels.chunks_exact(width).enumerate() {
+        if y % ROWS == 0 {
             run.check()?;
         }
-        let left = (at % width > 0).then(|| at - 1);
-        for other in [left, at.checked_sub(width)].into_iter().flatten() {
-            if soft(pixels[at], pixels[other]) {
-                (plain[at], plain[other]) = (false, false);
+        for x in 0..width {
+            let at = y * width + x;
+            if x > 0 && soft(row[x], row[x - 1]) {
+                (plain[at], plain[at - 1]) = (false, false);
+            }
+            if y > 0 && soft(row[x], pixels[at - width]) {
+                (plain[at], plain[at - width]) = (false, false);
             }
         }
     }

@@ -35,11 +35,11 @@ const GLANCE: (u8, u8, f64) = (1, 25, 1.4);
 /// with such errors, so that all frames are worth it.
 #[cfg(feature = "gif")]
 const TRADED: (f64, f64) = (1.6, 1.1);
-/// Of how many times the bytes of a sample, by another way, those of one with such errors leave nothing to seek there.
-const SURE: f64 = 0.9;
 /// The same for frames in few colours.
 #[cfg(feature = "png")]
 const FEW: f64 = 4.0;
+/// Of how many times the bytes of a sample by another way one with errors as of a GIF leaves nothing to seek there.
+const SURE: f64 = 0.9;
 /// Bytes of a file, or pixels of all frames, that take long to write: what may not serve is tried with less first.
 const LARGE: usize = 1_000_000;
 const LONG: u64 = 16_000_000;

@@ -147,6 +147,7 @@ impl<'a> Sequence<'a> {
 
     /// Forgets what was drawn.
     pub(crate) fn restart(&mut self) {
+        self.before.clear();
         self.indices.clear();
     }
 
@@ -161,7 +162,7 @@ impl<'a> Sequence<'a> {
             self.samples = vec![0; pixels.len() * channels(self.palette).count()];
         }
         // Elsewhere nothing is plain that was not, and all stays.
-        for rows in if fresh { vec![0..height] } else { differing(&self.before, &pixels, width) } {
+        for rows in differing(&self.before, &pixels, width) {
             let around = grown(rows.clone(), height);
             let plain = plain(&pixels[around.start * width..around.end * width], width, run)?;
             let plain = &plain[(rows.start - around.start) * width..][..rows.len() * width];
@@ -226,12 +227,13 @@ impl<'a> Sequence<'a> {
     }
 }
 
-/// The rows in which two pictures differ, and those about them in which other pixels may be plain.
-fn differing(one: &[[u8; 4]], other: &[[u8; 4]], width: usize) -> Vec<Range<usize>> {
-    let height = one.len() / width;
+/// The rows in which a picture differs from the one before, if there is one, and those about them in which other pixels may be
+/// plain.
+fn differing(before: &[[u8; 4]], pixels: &[[u8; 4]], width: usize) -> Vec<Range<usize>> {
+    let height = pixels.len() / width;
     let mut found: Vec<Range<usize>> = Vec::new();
-    for (y, (one, other)) in one.chunks(width).zip(other.chunks(width)).enumerate() {
-        if one != other {
+    for (y, row) in pixels.chunks(width).enumerate() {
+        if before.get(y * width..(y + 1) * width) != Some(row) {
             let rows = grown(y..y + 1, height);
             match found.last_mut() {
                 Some(last) if last.end >= rows.start => last.end = rows.end,
@@ -417,11 +419,14 @@ mod tests {
         const SIDE: u32 = 120;
         let run = Run { limits: &Limits::default(), control: &Unattended };
         let palette = Palette { colours: (0..9).map(|step| [step * 30, step * 30, 120, 255]).collect() };
-        // Plates, lines and a gradient; what moves is near the right edge, what blinks in the corners to the left, so that no row
-        // is like the one before.
-        let picture = |at: u32, blinks: bool| {
+        // Plates, lines and a gradient, and what moves. A small plate that fades is none until a pixel of another colour is gone.
+        // What blinks to the left leaves no row as it was.
+        let picture = |at: u32, blinks: u32| {
             let level = |x: u32, y: u32| match (x, y) {
-                (0, 0 | 119) if blinks => at % 2 * 60,
+                (0, _) if blinks > 0 => blinks % 2 * 240,
+                (70, 20) if at < 4 => 200,
+                (70..74, 20..24) if at < 2 => 73,
+                (70..74, 20..24) => 77,
                 (60.., 3..9 | 60..70) if (x + at * 7) % 40 < 12 => (y + at) % 4 * 3 + 100,
                 (_, 90..) => x * 2,
                 _ if x % 31 == 5 => 30,
@@ -435,7 +440,7 @@ mod tests {
             let draw = || Sequence::new(&palette, Remap { dither, tolerance }, 0.02, SIDE);
             let (mut some, mut all) = (draw(), draw());
             for at in 0..12 {
-                let [some, all] = [(&mut some, false), (&mut all, true)]
+                let [some, all] = [(&mut some, 0), (&mut all, at)]
                     .map(|(drawn, blinks)| drawn.next(&picture(at / 2, blinks), run).unwrap());
                 let right = |picture: &Picture| {
                     let rows = picture.eight().unwrap().chunks_exact(SIDE as usize * 3);
