@@ -6,11 +6,13 @@
 //! draws an SVG panics on the numbers of a document.
 
 mod info;
+#[cfg(any(feature = "gif", feature = "png"))]
+pub(crate) mod known;
 mod options;
 #[cfg(any(feature = "gif", feature = "png"))]
 pub(crate) mod plain;
 mod registry;
-mod sequence;
+pub(crate) mod sequence;
 
 pub mod gif;
 #[cfg(feature = "jpeg")]

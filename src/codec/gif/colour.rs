@@ -1,6 +1,6 @@
-//! How far apart two colours are, and what is known of one.
+//! How far apart two colours are.
 
-use crate::codec::sequence::{NOTHING, Pixel};
+use crate::codec::sequence::Pixel;
 
 /// The greatest error of colour, as a squared distance, and of luma, that does not mislead.
 const MOST_CHROMA: f32 = 900.0;
@@ -45,34 +45,6 @@ pub(super) fn add(p: Point, q: Point, share: f32) -> Point {
     [p[0] + q[0] * share, p[1] + q[1] * share, p[2] + q[2] * share]
 }
 
-/// What was worked out of colours, until another comes in a colour's place: mostly one follows that is known.
-pub(super) struct Known<T> {
-    places: Vec<(Pixel, T)>,
-    bits: u32,
-}
-
-impl<T: Copy> Known<T> {
-    /// Bits of a place at most.
-    const MOST_BITS: u32 = 14;
-
-    /// What `nothing` has, for about so many pixels.
-    pub(super) fn new(nothing: T, pixels: usize) -> Self {
-        let bits = pixels.max(2).ilog2().min(Self::MOST_BITS);
-        Self { places: vec![(NOTHING, nothing); 1 << bits], bits }
-    }
-
-    /// What `work` says of a colour, or said before.
-    pub(super) fn of(&mut self, colour: Pixel, work: impl FnOnce() -> T) -> T {
-        // Multiplied by what splits a range most evenly (D. Knuth, The Art of Computer Programming, 6.4).
-        let at = u32::from_le_bytes(colour).wrapping_mul(0x9E37_79B1) >> (u32::BITS - self.bits);
-        let place = &mut self.places[at as usize];
-        if place.0 != colour {
-            *place = (colour, work());
-        }
-        place.1
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,21 +61,5 @@ mod tests {
         assert!(far([0; 3], [30, 30, 110]).1 && !far([0; 3], [20, 20, 40]).1, "ink that turns blue");
         assert!(!far([0, 0, 80], [30, 30, 110]).1);
         assert!(blue.0 < 20.0 && !blue.1 && far([90, 90, 0], [90, 90, 255]).1, "{blue:?}");
-    }
-    #[test]
-    fn what_is_known_of_a_colour_is_said_of_no_other() {
-        let mut known = Known::new(None, 4);
-        let mut asked = 0;
-        for _ in 0..2 {
-            for gray in 0..=u8::MAX {
-                let said = known.of([gray; 4], || {
-                    asked += 1;
-                    Some(gray)
-                });
-                assert_eq!(said, if gray == 0 && asked == 0 { None } else { Some(gray) });
-                assert_eq!(known.of([gray; 4], || unreachable!()), said);
-            }
-        }
-        assert_eq!(asked, 2 * 256 - 1);
     }
 }

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use super::{
     blocks::Control,
-    colour::Known,
     compress::compress,
     dictionary::Indices,
     parse::parse,
@@ -12,7 +11,10 @@ use super::{
     write::{FRAME, write_blocks, write_control},
 };
 use crate::{
-    codec::sequence::{Area, NOTHING, Pixel, Split},
+    codec::{
+        known::Known,
+        sequence::{Area, NOTHING, Pixel, Split},
+    },
     control::Run,
     error::Result,
 };

@@ -7,7 +7,7 @@
 use std::{borrow::Cow, cmp::Reverse, ops::Range};
 
 use super::{
-    colour::{Known, Point, distance, error, point},
+    colour::{Point, distance, error, point},
     frame::{Coded, Counts, finalists},
     masking::weights,
     merged::{Merged, Source},
@@ -20,6 +20,7 @@ use super::{
 use crate::{
     codec::{
         GifOptions,
+        known::Known,
         plain::{REACH, areas},
         sequence::{Area, Canvases, Disposal, NOTHING, Pixel, Split},
     },

@@ -8,7 +8,11 @@ use super::{
     space::{Point, Points, distance, point},
 };
 use crate::{
-    codec::plain::{FAR, plain},
+    codec::{
+        known::Known,
+        plain::{FAR, plain},
+        sequence::{NOTHING, Pixel},
+    },
     control::Run,
     error::Result,
     picture::{Channels, Picture, Samples},
@@ -42,7 +46,7 @@ pub(crate) struct Original<'a> {
 
 impl<'a> Original<'a> {
     pub(crate) fn new(picture: &'a Picture, run: Run<'_>) -> Result<Self> {
-        let pixels: Vec<[u8; 4]> = colours(picture).collect();
+        let pixels: Vec<Pixel> = colours(picture).collect();
         Ok(Self { picture, plain: plain(&pixels, picture.width() as usize, run)? })
     }
 
@@ -74,8 +78,7 @@ fn draw(
     run: Run<'_>,
 ) -> Result<Remapped> {
     let width = picture.width() as usize;
-    let mut pen = Pen::new(palette, how, width);
-    let mut cache = Cache::new();
+    let mut pen = Pen::new(palette, how, (picture.width(), picture.height()));
     let mut indices = Vec::with_capacity(width * picture.height() as usize);
     let (mut pixels, mut row, mut kept) = (colours(picture), Vec::with_capacity(width), Vec::new());
     let (mut plain, mut still) = (plain.chunks(width), still.chunks(width));
@@ -84,7 +87,7 @@ fn draw(
             run.check()?;
         }
         row.clear();
-        row.extend(pixels.by_ref().take(width).map(|colour| cache.look_up(colour, &pen.index)));
+        row.extend(pixels.by_ref().take(width).map(|colour| pen.seen(colour)));
         kept.clear();
         kept.extend(still.next().unwrap_or(&[]).iter().map(|still| still.then_some(0)));
         pen.draw(&row, y == 0, &kept, plain.next().unwrap_or(&[]));
@@ -116,13 +119,12 @@ fn samples<'a>(palette: &'a Palette, indices: &'a [u8]) -> impl Iterator<Item = 
 pub(crate) struct Sequence<'a> {
     palette: &'a Palette,
     pen: Pen,
-    cache: Cache,
     /// Squared distance up to which a change is none.
     still: f32,
     /// The picture before.
-    before: Vec<[u8; 4]>,
+    before: Vec<Pixel>,
     /// What every pixel should have shown when it was last drawn, its index, and what all look like.
-    drawn: Vec<[u8; 4]>,
+    drawn: Vec<Pixel>,
     indices: Vec<u8>,
     samples: Vec<u8>,
     /// Which of them were drawn in plain areas.
@@ -131,11 +133,10 @@ pub(crate) struct Sequence<'a> {
 
 impl<'a> Sequence<'a> {
     /// `still` is the distance in Oklab up to which a change is none.
-    pub(crate) fn new(palette: &'a Palette, how: Remap, still: f32, width: u32) -> Self {
+    pub(crate) fn new(palette: &'a Palette, how: Remap, still: f32, size: (u32, u32)) -> Self {
         Self {
             palette,
-            pen: Pen::new(palette, how, width as usize),
-            cache: Cache::new(),
+            pen: Pen::new(palette, how, size),
             still: still * still,
             before: Vec::new(),
             drawn: Vec::new(),
@@ -148,16 +149,15 @@ impl<'a> Sequence<'a> {
     /// Forgets what was drawn.
     pub(crate) fn restart(&mut self) {
         self.before.clear();
-        self.indices.clear();
     }
 
     /// What the next picture, of 8 bits, looks like.
     pub(crate) fn next(&mut self, picture: &Picture, run: Run<'_>) -> Result<Picture> {
         let (width, height) = (picture.width() as usize, picture.height() as usize);
-        let pixels: Vec<[u8; 4]> = colours(picture).collect();
-        let fresh = self.indices.is_empty();
-        if fresh {
+        let pixels: Vec<Pixel> = colours(picture).collect();
+        if self.before.is_empty() {
             self.drawn.clone_from(&pixels);
+            self.plain = vec![false; pixels.len()];
             self.indices = vec![0; pixels.len()];
             self.samples = vec![0; pixels.len() * channels(self.palette).count()];
         }
@@ -166,10 +166,7 @@ impl<'a> Sequence<'a> {
             let around = grown(rows.clone(), height);
             let plain = plain(&pixels[around.start * width..around.end * width], width, run)?;
             let plain = &plain[(rows.start - around.start) * width..][..rows.len() * width];
-            if fresh {
-                self.plain = plain.to_vec();
-            }
-            self.draw(&pixels, plain, rows, fresh, run)?;
+            self.draw(&pixels, plain, rows, run)?;
         }
         self.before = pixels;
         let samples = Samples::Eight(self.samples.clone());
@@ -177,14 +174,7 @@ impl<'a> Sequence<'a> {
     }
 
     /// Draws some rows, whose plain pixels are given.
-    fn draw(
-        &mut self,
-        pixels: &[[u8; 4]],
-        plain: &[bool],
-        rows: Range<usize>,
-        fresh: bool,
-        run: Run<'_>,
-    ) -> Result<()> {
+    fn draw(&mut self, pixels: &[Pixel], plain: &[bool], rows: Range<usize>, run: Run<'_>) -> Result<()> {
         let width = self.pen.above.len();
         let first = rows.start * width;
         if let Some(above) = first.checked_sub(width) {
@@ -199,16 +189,13 @@ impl<'a> Sequence<'a> {
             kept.clear();
             for (at, &plain) in (y * width..).zip(plain) {
                 let colour = pixels[at];
-                let seen = self.cache.look_up(colour, &self.pen.index);
+                let seen = self.pen.seen(colour);
                 row.push(seen);
-                if fresh {
-                    continue;
-                }
                 let drawn = self.drawn[at];
                 let matters = plain || self.plain[at];
                 let still = if matters { self.still.min(SEEN * SEEN) } else { self.still };
-                let stays =
-                    drawn == colour || distance(seen.point, point_of(drawn, &mut self.cache, &self.pen)) <= still;
+                let mut close = || drawn == colour || distance(seen.point, self.pen.seen(drawn).point) <= still;
+                let stays = !self.before.is_empty() && close();
                 kept.push(stays.then(|| self.indices[at]));
                 if !stays {
                     (self.drawn[at], self.plain[at]) = (colour, plain);
@@ -229,7 +216,7 @@ impl<'a> Sequence<'a> {
 
 /// The rows in which a picture differs from the one before, if there is one, and those about them in which other pixels may be
 /// plain.
-fn differing(before: &[[u8; 4]], pixels: &[[u8; 4]], width: usize) -> Vec<Range<usize>> {
+fn differing(before: &[Pixel], pixels: &[Pixel], width: usize) -> Vec<Range<usize>> {
     let height = pixels.len() / width;
     let mut found: Vec<Range<usize>> = Vec::new();
     for (y, row) in pixels.chunks(width).enumerate() {
@@ -248,13 +235,10 @@ fn grown(rows: Range<usize>, height: usize) -> Range<usize> {
     rows.start.saturating_sub(FAR)..(rows.end + FAR).min(height)
 }
 
-fn point_of(colour: [u8; 4], cache: &mut Cache, pen: &Pen) -> Point {
-    cache.look_up(colour, &pen.index).point
-}
-
 struct Pen {
     index: Points,
     points: Vec<Point>,
+    known: Known<Seen>,
     how: Remap,
     /// Indices of the row above, overwritten by those of the row being drawn.
     above: Vec<u8>,
@@ -263,10 +247,16 @@ struct Pen {
 }
 
 impl Pen {
-    fn new(palette: &Palette, how: Remap, width: usize) -> Self {
+    fn new(palette: &Palette, how: Remap, (width, height): (u32, u32)) -> Self {
         let points: Vec<Point> = palette.colours.iter().map(|&colour| point(colour)).collect();
+        let (index, width) = (Points::new(&points), width as usize);
+        let known = Known::new(Seen::new(NOTHING, &index), width * height as usize);
         let errors = [vec![[0.0; 4]; width + 2], vec![[0.0; 4]; width + 2]];
-        Self { index: Points::new(&points), points, how, above: vec![0; width], errors }
+        Self { index, points, known, how, above: vec![0; width], errors }
+    }
+
+    fn seen(&mut self, colour: Pixel) -> Seen {
+        self.known.of(colour, || Seen::new(colour, &self.index))
     }
 
     /// Draws a row, of which `plain` says what lies in plain areas, if any does. What `kept` names is taken as it is, and its error goes nowhere.
@@ -353,30 +343,10 @@ struct Seen {
     nearest: (usize, f32),
 }
 
-/// Colours seen before; most pictures have few in one place.
-struct Cache {
-    entries: Vec<Option<(u32, Seen)>>,
-}
-
-impl Cache {
-    const BITS: u32 = 13;
-
-    fn new() -> Self {
-        Self { entries: vec![None; 1 << Self::BITS] }
-    }
-
-    fn look_up(&mut self, colour: [u8; 4], index: &Points) -> Seen {
-        let key = u32::from_be_bytes(colour);
-        let entry = &mut self.entries[(key.wrapping_mul(0x9E37_79B1) >> (32 - Self::BITS)) as usize];
-        match entry {
-            Some((known, seen)) if *known == key => *seen,
-            _ => {
-                let point = point(colour);
-                let seen = Seen { point, nearest: index.nearest(point) };
-                *entry = Some((key, seen));
-                seen
-            }
-        }
+impl Seen {
+    fn new(colour: Pixel, index: &Points) -> Self {
+        let point = point(colour);
+        Self { point, nearest: index.nearest(point) }
     }
 }
 
@@ -393,7 +363,7 @@ mod tests {
     fn what_hardly_changes_stays_as_it_was_drawn_and_does_not_drift() {
         let run = Run { limits: &Limits::default(), control: &Unattended };
         let palette = Palette { colours: vec![[0, 0, 0, 255], [128, 128, 128, 255], [255, 255, 255, 255]] };
-        let mut sequence = Sequence::new(&palette, Remap { dither: 1.0, tolerance: 0.0 }, 0.03, 32);
+        let mut sequence = Sequence::new(&palette, Remap { dither: 1.0, tolerance: 0.0 }, 0.03, (32, 8));
         // The left half is still, but for noise of one step; the right half turns bright, two steps at a time.
         let frame = |at: u8| {
             gray((0..=255).map(move |place: u8| if place % 32 < 16 { 90 + (place ^ at) % 2 } else { 60 + 2 * at }))
@@ -414,6 +384,7 @@ mod tests {
         sequence.restart();
         assert!(sequence.next(&frame(0), run).unwrap() == first);
     }
+
     #[test]
     fn what_is_drawn_of_a_change_is_drawn_of_all_rows_together() {
         const SIDE: u32 = 120;
@@ -437,7 +408,7 @@ mod tests {
             Picture::new(SIDE, SIDE, Channels::Rgb, Samples::Eight(samples.collect())).unwrap()
         };
         for (dither, tolerance) in [(0.0, 0.0), (0.6, 0.0), (0.0, 0.05), (0.6, 0.05)] {
-            let draw = || Sequence::new(&palette, Remap { dither, tolerance }, 0.02, SIDE);
+            let draw = || Sequence::new(&palette, Remap { dither, tolerance }, 0.02, (SIDE, SIDE));
             let (mut some, mut all) = (draw(), draw());
             for at in 0..12 {
                 let [some, all] = [(&mut some, 0), (&mut all, at)]

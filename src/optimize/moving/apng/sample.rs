@@ -97,6 +97,6 @@ pub(super) fn drawn<'a, 'f>(
     palette: &'a Palette,
     (how, still): (Remap, f32),
 ) -> Drawn<'a, 'f, Sequence<'a>> {
-    let width = frames.layout().width;
-    Drawn { frames, draw: Sequence::new(palette, how, still, width) }
+    let Layout { width, height, .. } = frames.layout();
+    Drawn { frames, draw: Sequence::new(palette, how, still, (width, height)) }
 }
