@@ -2,10 +2,13 @@
 
 use std::{
     fmt,
+    num::NonZeroUsize,
+    panic,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
+    thread,
     time::Instant,
 };
 
@@ -131,6 +134,34 @@ impl Run<'_> {
     /// Fails if the host wants the work to end. To be called at least every 50 ms of work.
     pub fn check(&self) -> Result<()> {
         self.control.stop().map_or(Ok(()), |stop| Err(stop.into()))
+    }
+
+    /// Does all `work` in any order, on as many threads as there are cores and the limits allow, each with a hand that `hand`
+    /// makes. An error ends it.
+    pub(crate) fn side_by_side<T: Sync, H: FnMut(&T) -> Result<()>>(
+        self,
+        work: &[T],
+        hand: impl Fn() -> H + Sync,
+    ) -> Result<()> {
+        let next = AtomicUsize::new(0);
+        let share = || -> Result<()> {
+            let mut hand = hand();
+            while let Some(piece) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
+                self.check()?;
+                hand(piece).inspect_err(|_| next.store(work.len(), Ordering::Relaxed))?;
+            }
+            Ok(())
+        };
+        let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let others = cores.min(self.limits.threads).min(work.len()).saturating_sub(1);
+        thread::scope(|scope| {
+            // Where the system gives no more threads, there are fewer at work.
+            let spawn = |_| thread::Builder::new().spawn_scoped(scope, share).ok();
+            let others: Vec<_> = (0..others).map_while(spawn).collect();
+            let own = share();
+            let results = others.into_iter().map(|other| other.join().unwrap_or_else(|why| panic::resume_unwind(why)));
+            results.fold(own, Result::and)
+        })
     }
 }
 

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 /// ```
 /// let mut limits = lapidary::Limits::default();
 /// limits.source_bytes = 64 << 20;
-/// limits.network_threads = 2;
+/// limits.threads = 2;
 /// let engine = lapidary::Engine::new().with_limits(limits);
 /// # assert_eq!(engine.limits().source_bytes, 64 << 20);
 /// ```
@@ -48,9 +48,10 @@ pub struct Limits {
     /// refused; light and faces are then done without networks, with a warning. What a host's
     /// [`Restore`](crate::operation::Restore) does is not counted.
     pub network_products: u64,
-    /// Threads that trained networks may work on for one request, that of the caller included, each with memory of its own for
-    /// a tile; 8, and never more than the machine has cores. The result is the same on any number.
-    pub network_threads: usize,
+    /// Threads that trained networks, each with memory of its own for a tile, and the compression of large PNGs may work on for
+    /// one request, that of the caller included; 8, and never more than the machine has cores. The result is the same on any
+    /// number.
+    pub threads: usize,
     /// Pixels of layers and tiles of an SVG that are held at a time while it is drawn, of 4 bytes each; 120,000,000.
     pub svg_layer_pixels: u64,
 }
@@ -73,7 +74,7 @@ impl Default for Limits {
             svg_depth: 256,
             svg_steps: 6_000_000_000,
             network_products: 20_000_000_000_000,
-            network_threads: 8,
+            threads: 8,
             svg_layer_pixels: 120_000_000,
         }
     }

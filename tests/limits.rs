@@ -114,9 +114,9 @@ impl Model for Callers {
 #[test]
 fn networks_work_on_no_more_threads_than_the_limit() {
     let bytes = file(&photo(60, 40), Format::Png);
-    for network_threads in [0, 1] {
+    for threads in [0, 1] {
         let mut limits = Limits::default();
-        limits.network_threads = network_threads;
+        limits.threads = threads;
         let callers = Arc::new(Callers::default());
         let mut models = Models::none();
         models.upscale_clean = vec![callers.clone()];

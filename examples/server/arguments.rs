@@ -39,7 +39,7 @@ Usage: server [OPTIONS]                          serves
                      not drawn where SVG is turned to pixels
   --s3-endpoint URL  endpoint of the storage provider `custom`; in a private network it is open to storage alone
   --workers N        pictures worked on at a time [default: one a core]
-  --threads N        threads that networks work on for one picture [default: 8, no more than there are cores]
+  --threads N        threads that networks and compression work on for one picture [default: 8, no more than there are cores]
   --queue N          requests that may wait [default: 10000]
   --rate N           requests of a key in 15 minutes [default: 100000]
   --json             first line of standard output: {\"url\":..,\"key\":..,\"certificate\":..}

@@ -107,7 +107,7 @@ async fn serve(options: &Options) -> Result<()> {
     let (certificate, key) = tls::files(options.certificate.as_ref(), &data)?;
     let acceptor = tls::acceptor(&certificate, &key)?;
     let mut limits = Limits::default();
-    limits.network_threads = options.threads.unwrap_or(limits.network_threads);
+    limits.threads = options.threads.unwrap_or(limits.threads);
     let engine = Engine::new().with_limits(limits).with_fonts(fonts::read(&options.fonts)?);
     let service = data.service(engine, settings(options, public_url.clone()), world(options, Some(&public_url))?)?;
     let first_key = first_account(&service, &data, options).await?;

@@ -1,5 +1,7 @@
 //! Compression at one level, in pieces that are short enough to be stopped between.
 
+use std::{ops::Range, sync::OnceLock};
+
 use libdeflater::{CompressionLvl, Compressor, adler32};
 
 use super::{
@@ -79,20 +81,33 @@ impl Deflater {
         Ok(zlib)
     }
 
-    /// Header and stream, of pieces.
+    /// Header and stream, of pieces that are compressed side by side.
     fn spliced(&mut self, data: &[u8], piece: usize, run: Run<'_>) -> Result<Vec<u8>> {
-        let mut splicer = Splicer::behind(&HEADER);
-        let mut start = 0;
-        while start < data.len() || start == 0 {
+        let pieces = pieces(data.len(), piece);
+        let compress = |deflater: &mut Self, piece: &Piece| {
+            piece
+                .stream
+                .get_or_init(|| deflater.deflate(&data[piece.known()], usize::MAX).unwrap_or_default().to_vec());
+        };
+        if let [only] = &pieces[..] {
             run.check()?;
-            let (from, end) = (start.saturating_sub(WINDOW), data.len().min(start + piece));
-            // What is left over should not be a piece of its own.
-            let end = if data.len() - end < piece / 4 { data.len() } else { end };
-            let known = &data[from..end];
-            let stream = self.deflate(known, usize::MAX).unwrap_or_default();
-            let spliced = splicer.append(stream, known, start - from, end == data.len());
+            compress(self, only);
+        } else {
+            let level = self.level;
+            run.side_by_side(&pieces, || {
+                let mut deflater = Self::new(level);
+                move |piece: &Piece| {
+                    compress(&mut deflater, piece);
+                    Ok(())
+                }
+            })?;
+        }
+        let mut splicer = Splicer::behind(&HEADER);
+        for piece in pieces {
+            let (known, window) = (piece.known(), piece.place.start - piece.known().start);
+            let stream = piece.stream.into_inner().unwrap_or_default();
+            let spliced = splicer.append(&stream, &data[known], window, piece.place.end == data.len());
             spliced.ok_or_else(|| Error::internal("compressing", "a stream cannot be read back"))?;
-            start = end.max(1);
         }
         Ok(splicer.finished())
     }
@@ -106,6 +121,26 @@ impl Deflater {
         let length = self.compressor.deflate_compress(data, &mut self.buffer[..space]).ok()?;
         (length < most).then(|| &self.buffer[..length])
     }
+}
+
+/// A part of the data, and its stream once there is one.
+struct Piece {
+    place: Range<usize>,
+    stream: OnceLock<Vec<u8>>,
+}
+
+impl Piece {
+    /// The place, and the window before it.
+    fn known(&self) -> Range<usize> {
+        self.place.start.saturating_sub(WINDOW)..self.place.end
+    }
+}
+
+/// Pieces of so many bytes; what would be left over is no piece of its own.
+fn pieces(length: usize, piece: usize) -> Vec<Piece> {
+    let count = length.saturating_sub(piece / 4) / piece + 1;
+    let end = |at: usize| if at + 1 == count { length } else { (at + 1) * piece };
+    (0..count).map(|at| Piece { place: at * piece..end(at), stream: OnceLock::new() }).collect()
 }
 
 /// What a stream of so many bytes may cost: 2 µs a byte for few of them, 0.25 to 0.8 for more, 0.15 to 0.4 at level 11, of

@@ -1,14 +1,6 @@
 //! A picture in overlapping tiles, on several cores.
 
-use std::{
-    num::NonZeroUsize,
-    panic,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
-};
+use std::sync::{Mutex, PoisonError};
 
 use super::{Model, Raster, Shape};
 use crate::{
@@ -31,26 +23,16 @@ pub(in super::super) fn through(
     run: Run<'_>,
 ) -> Result<()> {
     let tiles = tiles(size, shape);
-    let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let (next, sink) = (AtomicUsize::new(0), Mutex::new((sink, 0u32)));
-    let work = || -> Result<()> {
-        while let Some(tile) = tiles.get(next.fetch_add(1, Ordering::Relaxed)) {
-            run.check()?;
-            let result = tile.run(model, source, run).inspect_err(|_| next.store(tiles.len(), Ordering::Relaxed))?;
+    let sink = Mutex::new((sink, 0u32));
+    run.side_by_side(&tiles, || {
+        |tile: &Tile| {
+            let result = tile.run(model, source, run)?;
             let mut sink = sink.lock().unwrap_or_else(PoisonError::into_inner);
             (sink.0)(tile.left * tile.scale, tile.top * tile.scale, &result);
             sink.1 += 1;
             run.control.stage(Stage::Operations, 0.25 + 0.25 * sink.1 as f32 / tiles.len() as f32);
+            Ok(())
         }
-        Ok(())
-    };
-    let others = cores.min(run.limits.network_threads).min(tiles.len()).saturating_sub(1);
-    thread::scope(|scope| {
-        // Where the system gives no more threads, there are fewer at work.
-        let others: Vec<_> = (0..others).map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok()).collect();
-        let own = work();
-        let results = others.into_iter().map(|worker| worker.join().unwrap_or_else(|why| panic::resume_unwind(why)));
-        results.fold(own, Result::and)
     })
 }
 

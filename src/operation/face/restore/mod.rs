@@ -149,7 +149,7 @@ fn cleaned(seen: [Field; 3], model: Option<&dyn Model>, damage: &Damage, run: Ru
             0.0 => Ok(seen[0].clone()),
             _ => denoise::luma(&seen[0], &damage.sizes(), damage.blocks > 0.0, run),
         };
-        let another = (run.limits.network_threads > 1).then(thread::Builder::new);
+        let another = (run.limits.threads > 1).then(thread::Builder::new);
         let beside = another.and_then(|thread| thread.spawn_scoped(scope, luma).ok());
         let clean = clean_chroma(&seen, model, run)?;
         let luma = beside.map_or_else(luma, |luma| luma.join().unwrap_or_else(|why| panic::resume_unwind(why)))?;
