@@ -449,17 +449,17 @@ impl Work<'_> {
         Ok(Some(Optimised { bytes: self.no_larger(bytes, metadata, &kept)?, score: 100.0, warnings: Vec::new() }))
     }
 
-    /// Whether [`passed_on`](Self::passed_on) may come to no more bytes; `known` is about what it comes to. Where no codec
+    /// Whether [`passed_on`](Self::passed_on) may come to fewer bytes; `known` is the least it may come to. Where no codec
     /// has an outlook on it either, no file is taken to shrink to half without loss.
     fn may_do_without_loss(&self, bytes: usize, known: Option<u64>) -> Result<bool> {
         if bytes >= self.bytes.len() {
             return Ok(true);
         }
-        let outlook = match known {
-            Some(known) => Some(known),
-            None => self.codecs.outlook(self.info.format, self.bytes, most(bytes as u64), self.run)?,
+        let fewest = match known {
+            Some(fewest) => Some(fewest),
+            None => self.codecs.outlook(self.info.format, self.bytes, most(bytes as u64), self.run)?.map(least),
         };
-        Ok(outlook.map_or(bytes * 2 > self.bytes.len(), |outlook| least(outlook) <= bytes as u64))
+        Ok(fewest.map_or(bytes * 2 > self.bytes.len(), |fewest| fewest < bytes as u64))
     }
 
     /// The smallest file that has the stored pixels or coefficients: recompressed, or the source without what may be

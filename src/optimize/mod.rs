@@ -127,7 +127,7 @@ pub(crate) const fn has_strategy(format: Format) -> bool {
     }
 }
 
-/// The smallest file that meets the goal, and about how many bytes its pixels take without loss, where that is known.
+/// The smallest file that meets the goal, and the fewest bytes that its pixels may take without loss, where that is known.
 pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<(Optimised, Option<u64>)> {
     // Only exact PNG holds 16 bits.
     let exact = matches!(task.goal, Goal::Lossless | Goal::Quality(100));

@@ -81,8 +81,8 @@ impl Blocks {
     }
 
     /// Of the picture, in pixels.
-    pub(crate) const fn height(&self) -> u32 {
-        self.frame.height
+    pub(crate) const fn sides(&self) -> (u32, u32) {
+        (self.frame.width, self.frame.height)
     }
 
     /// Quantisation tables in zigzag order, that of luma first.
@@ -90,22 +90,29 @@ impl Blocks {
         &self.tables
     }
 
-    /// The blocks of these bands of pixel rows alone, stacked; `None` where bands cut through MCUs or leave the picture.
-    pub(crate) fn bands(&self, starts: &[usize], rows: usize) -> Option<Self> {
-        let unit = 8 * self.frame.most_sampled().1;
-        let fits = |&start: &usize| start.is_multiple_of(unit) && start + rows <= self.frame.height as usize;
-        if !rows.is_multiple_of(unit) || !starts.iter().all(fits) {
+    /// The blocks of these bands alone, stacked, of which the first columns and rows are given, and how many pixels each has
+    /// across and down; `None` where bands cut through MCUs or leave the picture.
+    pub(crate) fn bands(&self, corners: &[(usize, usize)], (width, rows): (usize, usize)) -> Option<Self> {
+        let (wide, high) = self.frame.most_sampled();
+        let (wide, high) = (8 * wide, 8 * high);
+        let (across, down) = (self.frame.width as usize, self.frame.height as usize);
+        let fits = |&(x, y): &(usize, usize)| {
+            let whole = x.is_multiple_of(wide) && y.is_multiple_of(high);
+            whole && (width.is_multiple_of(wide) || x + width == across) && x + width <= across && y + rows <= down
+        };
+        if !rows.is_multiple_of(high) || !corners.iter().all(fits) {
             return None;
         }
         let mut part = self.clone_without_planes();
-        part.frame.height = (starts.len() * rows) as u32;
+        (part.frame.width, part.frame.height) = (width as u32, (corners.len() * rows) as u32);
         for (plane, component) in self.planes.iter().zip(&self.frame.components) {
-            let blocks = |row: usize| row / unit * component.down * plane.across;
-            let mut banded = Plane { across: plane.across, blocks: Vec::new(), nonzero: Vec::new() };
-            for &start in starts {
-                let range = blocks(start)..blocks(start + rows);
-                banded.blocks.extend_from_slice(&plane.blocks[range.clone()]);
-                banded.nonzero.extend_from_slice(&plane.nonzero[range]);
+            let mut banded = Plane::with_room(&part.frame, component);
+            for &(x, y) in corners {
+                for row in y / high * component.down..(y + rows) / high * component.down {
+                    let from = row * plane.across + x / wide * component.across;
+                    banded.blocks.extend_from_slice(&plane.blocks[from..from + banded.across]);
+                    banded.nonzero.extend_from_slice(&plane.nonzero[from..from + banded.across]);
+                }
             }
             part.planes.push(banded);
         }
@@ -140,5 +147,34 @@ impl Blocks {
     pub(super) fn class(&self, component: usize) -> usize {
         let components = &self.frame.components;
         usize::from(components[component].table != components[0].table)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::jpeg::fixture::{baseline, run};
+
+    #[test]
+    fn bands_show_what_the_whole_picture_shows_in_their_places() {
+        let blocks = Blocks::of_file(&baseline(150, 90), run()).unwrap();
+        let whole = blocks.pixels(run()).unwrap();
+        for (corners, (width, rows)) in [([(48, 0), (16, 48)], (64, 32)), ([(0, 16), (0, 32)], (150, 16))] {
+            let part = blocks.bands(&corners, (width, rows)).unwrap().pixels(run()).unwrap();
+            assert_eq!((part.width() as usize, part.height() as usize), (width, 2 * rows));
+            let at = |picture: &Picture, x: usize, y: usize| {
+                let sample = (y * picture.width() as usize + x) * picture.channels().count();
+                picture.eight().unwrap()[sample..][..picture.channels().count()].to_vec()
+            };
+            for (band, (left, top)) in corners.into_iter().enumerate() {
+                // Chroma of what is next to a cut is that of both sides.
+                for (x, y) in (2..rows - 2).flat_map(|y| (2..width - 2).map(move |x| (x, y))) {
+                    assert_eq!(at(&part, x, band * rows + y), at(&whole, left + x, top + y), "{band}: {x}, {y}");
+                }
+            }
+        }
+        for (corner, size) in [((8, 0), (64, 32)), ((0, 0), (60, 32)), ((96, 0), (64, 32)), ((0, 64), (64, 32))] {
+            assert!(blocks.bands(&[corner], size).is_none(), "{corner:?} {size:?}");
+        }
     }
 }

@@ -170,7 +170,8 @@ pub(super) fn smallest(
     effort: u8,
     run: Run<'_>,
 ) -> Result<Vec<u8>> {
-    let plan = Plan::of(effort, matches!(pixels, Pixels::Few(..)));
+    let rows = size.0 as usize * size.1 as usize * pixels.bytes_per_pixel();
+    let plan = Plan::of(effort, matches!(pixels, Pixels::Few(..))).for_rows(rows);
     let search = Search { pixels, size, interlaced, plan, run };
     let mut candidates = search.first_round()?;
     let bytes = candidates.first().map_or(0, |candidate| candidate.bytes);
@@ -205,6 +206,8 @@ impl Search<'_> {
             }
         }
         candidates.sort_by_key(|candidate| candidate.bytes);
+        // What came out as large as another was mostly filtered alike.
+        candidates.dedup_by(|one, other| one.bytes == other.bytes && one.shape == other.shape);
         if let Some((context, level)) = self.plan.brute {
             let filtered = candidates.iter().find(|candidate| candidate.shape.allows(&Choice::All(1)));
             if let Some(shape) = filtered.map(|candidate| candidate.shape.clone()) {

@@ -10,7 +10,7 @@ use crate::{
     control::Run,
     error::Result,
     optimize::{
-        metric::{BAND_ROWS, Reference, starts},
+        metric::{BAND_ROWS, Places, Reference},
         search::{Aim, Trial, solve},
     },
     picture::{Layout, Picture},
@@ -41,8 +41,9 @@ pub(super) fn search(
     };
     let aim = Aim { target, slack: SLACK, low: -8.0, high: 8.0, first: FIRST, slope: SLOPE, step: 0.02, trials: 5 };
     let part = bands.and_then(|(picture, reference)| {
-        let whole = Layout { height: blocks.height(), ..picture.layout() };
-        Some((blocks.bands(&starts(whole)?, BAND_ROWS)?, reference))
+        let (width, height) = blocks.sides();
+        let places = Places::of(Layout { width, height, ..picture.layout() })?;
+        Some((blocks.bands(&places.corners, (places.width, BAND_ROWS))?, reference))
     });
     let aim = match part {
         Some((part, reference)) => {

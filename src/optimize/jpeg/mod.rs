@@ -9,7 +9,7 @@ mod tables;
 use self::tables::tables;
 use super::{
     Goal, Optimised, Task,
-    metric::{Reference, bands},
+    metric::{Reference, bands, times},
     search::{Aim, Trial, solve},
     shortfall,
 };
@@ -170,9 +170,8 @@ impl Search<'_> {
         let (part, plain) = self.sampled(bands, reference)?;
         let aim = Aim { slack: 2.0, trials: 2, ..self.aim(self.onward(&plain, self.usual().trellis)) };
         let found = solve(aim, |quality| part.trial(reference, quality, Rounding::BALANCED, self.run))?;
-        let share = f64::from(self.task.picture.height()) / f64::from(bands.height());
         let left = self.target + BANDS_BIAS - found.score;
-        let bytes = found.file.size(self.run)? as f64 * share * self.grown(left);
+        let bytes = found.file.size(self.run)? as f64 * times(self.task.picture, bands) * self.grown(left);
         Ok((part.sampling, self.onward(&found, BANDS_BIAS), bytes))
     }
 

@@ -30,9 +30,11 @@ mod weights;
 mod xyb;
 
 pub(crate) use self::bands::BAND_ROWS;
-pub use self::bands::bands;
 #[cfg(feature = "jpeg")]
-pub(crate) use self::bands::starts;
+pub(crate) use self::bands::Places;
+pub use self::bands::bands;
+#[cfg(any(feature = "jpeg", feature = "png", feature = "webp"))]
+pub(crate) use self::bands::times;
 use self::{
     ground::{Grounded, LEAST_SIDE},
     view::View,

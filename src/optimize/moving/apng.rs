@@ -7,7 +7,7 @@ mod sample;
 use self::sample::sample;
 use super::{Moving, Optimised, Scores};
 use crate::{
-    codec::{ApngOptions, EncodeOptions},
+    codec::{ApngOptions, EncodeOptions, least},
     control::{Run, Stage},
     error::{Error, Result},
     optimize::{Goal, Preset, palette::Remap, png},
@@ -29,7 +29,7 @@ const ULTRA_STILL: f32 = 0.04;
 const USUAL: Remap = Remap { dither: 0.5, tolerance: 0.01 };
 const USUAL_STILL: f32 = 0.015;
 
-/// The file, and about how many bytes it would take without loss where that was tried.
+/// The file, and the fewest bytes that it may take without loss where that was tried.
 pub(super) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>) -> Result<(Optimised, Option<u64>)> {
     let done = match task.goal {
         Goal::Lossless | Goal::Quality(100) => exact(frames, task, run),
@@ -123,7 +123,7 @@ fn smart(frames: &mut dyn Frames, task: &Moving<'_>, target: f64, run: Run<'_>) 
     }
     let best = best.ok_or_else(|| Error::internal("optimising APNG", "there was no way"))?;
     let exact = exact as u64 * u64::from(task.count) / u64::from(count);
-    Ok((best, task.stored.map(|_| exact * GAIN.0 / GAIN.1)))
+    Ok((best, task.stored.map(|_| least(exact * GAIN.0 / GAIN.1))))
 }
 
 /// The bytes of the first of `ways` with the least effort, and those ways that come `close` to the fewest, in hundredths of these.

@@ -55,7 +55,7 @@ fn bare(format: Format, count: u32) -> usize {
     file + frame * count as usize
 }
 
-/// The smallest file that shows `frames`, in sRGB, and meets the goal; and about how many bytes it would take without loss,
+/// The smallest file that shows `frames`, in sRGB, and meets the goal; and the fewest bytes that it may take without loss,
 /// where that came to light.
 pub(crate) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>) -> Result<(Optimised, Option<u64>)> {
     guarded("optimising", || {

@@ -156,7 +156,7 @@ pub(in super::super) fn search(
         original: Original::new(picture, run)?,
         reference: sampled,
         gradients,
-        reached: [0.0; 2],
+        reached: [Score { metric: 0.0, judged: 0.0 }; 2],
         unspared: 0.0,
         target,
         run,
@@ -168,7 +168,9 @@ pub(in super::super) fn search(
         trials.original = Original::new(task.picture, run)?;
         trials.reference = reference;
         trials.gradients = Gradients::of(task.picture, target, run)?;
-        trials.look()?;
+        if !trials.look_again(best.how.dither)? {
+            return Ok(None);
+        }
     }
     trials.finished(best)
 }
@@ -189,6 +191,13 @@ struct Score {
     judged: f64,
 }
 
+impl Score {
+    /// What gradients cost.
+    fn cost(self) -> f64 {
+        self.metric - self.judged
+    }
+}
+
 struct Trials<'a, 'h> {
     task: &'a Task<'a>,
     /// Colours of the picture.
@@ -197,8 +206,8 @@ struct Trials<'a, 'h> {
     original: Original<'a>,
     reference: &'a Reference,
     gradients: Gradients<'a>,
-    /// What the metric says of all colours that a table has, for each way of dithering.
-    reached: [f64; 2],
+    /// What all colours that a table has score, for each way of dithering.
+    reached: [Score; 2],
     /// What its gradients cost in all colours that a table has: no reason to do without one.
     unspared: f64,
     target: f64,
@@ -211,7 +220,7 @@ impl Trials<'_, '_> {
     fn best(&mut self) -> Result<Option<Choice>> {
         let mut best: Option<Choice> = None;
         for (dither, reached) in DITHERS.into_iter().zip(self.reached) {
-            if reached < self.target - BY_CHANCE {
+            if reached.metric < self.target - BY_CHANCE {
                 continue;
             }
             let Some(least) = self.least_size(dither, 0)? else { continue };
@@ -230,17 +239,30 @@ impl Trials<'_, '_> {
 
     /// Looks what a table can reach, and what none can spare the picture.
     fn look(&mut self) -> Result<()> {
-        self.unspared = 0.0;
-        let palette = self.palettes.of(SIZES[SIZES.len() - 1], self.run)?;
         let mut least = f64::INFINITY;
         for (at, dither) in DITHERS.into_iter().enumerate() {
-            let drawn = self.original.remap(&palette, Remap { dither, tolerance: 0.0 }, self.run)?;
-            let Score { metric, judged } = self.score(&drawn)?;
-            self.reached[at] = metric;
-            least = least.min(if metric < self.target { f64::INFINITY } else { metric - judged });
+            let score = self.with_all_colours(dither)?;
+            least = least.min(if score.metric < self.target { f64::INFINITY } else { score.cost() });
+            self.reached[at] = score;
         }
         self.unspared = if least.is_finite() { least } else { 0.0 };
         Ok(())
+    }
+
+    /// The same of the whole picture behind its bands, for the way of dithering that is chosen; whether it may reach the target.
+    fn look_again(&mut self, dither: f32) -> Result<bool> {
+        let above = self.reached[usize::from(dither > DITHERS[0])].cost() - self.unspared;
+        let score = self.with_all_colours(dither)?;
+        self.unspared = if score.metric < self.target { 0.0 } else { score.cost() - above.max(0.0) };
+        Ok(score.metric >= self.target - BY_CHANCE)
+    }
+
+    /// The score of as many colours as a table has, with nothing spared.
+    fn with_all_colours(&mut self, dither: f32) -> Result<Score> {
+        self.unspared = 0.0;
+        let palette = self.palettes.of(SIZES[SIZES.len() - 1], self.run)?;
+        let drawn = self.original.remap(&palette, Remap { dither, tolerance: 0.0 }, self.run)?;
+        self.score(&drawn)
     }
 
     fn size(&self, at: usize) -> usize {

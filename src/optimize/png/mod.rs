@@ -11,12 +11,12 @@ pub(super) use near::{Steps, Tried, cheapest_steps, near};
 
 use super::{
     Goal, Optimised, Preset, Task,
-    metric::{Reference, bands},
+    metric::{Reference, bands, times},
     palette::Histogram,
     probe, worth_having_exactly,
 };
 use crate::{
-    codec::{EncodeOptions, PngOptions, most},
+    codec::{ColourModel, EncodeOptions, PngOptions, least, most},
     control::{Run, Stage},
     error::Result,
 };
@@ -33,7 +33,7 @@ const MAY_GAIN: f64 = 2.0;
 /// The effort, and how many times the bytes at it, by which large pictures are judged where it may.
 const LOOK: (u8, f64) = (1, 1.3);
 
-/// The file, and about how many bytes its pixels take without loss, where that is known.
+/// The file, and the fewest bytes that its pixels may take without loss, where that is known.
 pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<(Optimised, Option<u64>)> {
     match task.goal {
         Goal::Lossless | Goal::Quality(100) => Ok((exact(task, run)?, None)),
@@ -65,7 +65,7 @@ fn exact(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
     Ok(Optimised { bytes, score: 100.0, warnings: Vec::new() })
 }
 
-/// The smallest of a palette, near-lossless truecolour and the exact pixels, and about what these take.
+/// The smallest of a palette, near-lossless truecolour and the exact pixels, and the least that these may take.
 fn smart(task: &Task<'_>, target: f64, run: Run<'_>) -> Result<(Optimised, Option<u64>)> {
     let histogram = Histogram::new(task.picture, run)?;
     let reference = Reference::new(task.picture, run)?;
@@ -79,18 +79,21 @@ fn smart(task: &Task<'_>, target: f64, run: Run<'_>) -> Result<(Optimised, Optio
     best.map_or_else(|| Ok((exact(task, run)?, None)), |best| exact_where_small(task, best, run))
 }
 
-/// `best`, or the exact pixels where these hardly take more, and about what they take.
+/// `best`, or the exact pixels where these hardly take more, and the least that they may take.
 fn exact_where_small(task: &Task<'_>, best: Optimised, run: Run<'_>) -> Result<(Optimised, Option<u64>)> {
     let enough = worth_having_exactly(best.bytes.len());
     let most = most(enough as u64);
     let outlook = outlook(task, most, run)?;
     if outlook > most {
-        return Ok((best, task.is_large().then_some(outlook)));
+        return Ok((best, task.is_large().then_some(least(outlook))));
     }
     // What filters leave nothing of, such as ramps and tiles, takes more bytes with errors than without.
     let exact = exact(task, run)?;
-    let bytes = exact.bytes.len();
-    Ok((if bytes <= enough { exact } else { best }, Some(bytes as u64)))
+    let bytes = exact.bytes.len() as u64;
+    // A palette may be in a better order where it is stored.
+    let has_palette = task.codecs.probe(task.format, &exact.bytes, run)?.colour == ColourModel::Indexed;
+    let fewest = if has_palette { least(bytes) } else { bytes };
+    Ok((if bytes <= enough as u64 { exact } else { best }, Some(fewest)))
 }
 
 /// The least that the exact pixels are thought to come to, by little effort and from bands of a picture that has them; a large
@@ -98,10 +101,10 @@ fn exact_where_small(task: &Task<'_>, best: Optimised, run: Run<'_>) -> Result<(
 fn outlook(task: &Task<'_>, enough: u64, run: Run<'_>) -> Result<u64> {
     let bands = bands(task.picture);
     let part = bands.as_ref().unwrap_or(task.picture);
-    let share = f64::from(task.picture.height()) / f64::from(part.height());
+    let times = times(task.picture, part);
     let least = |effort, may_win| {
         let bytes = probe::encode(task, part, &EncodeOptions::Png(options(task, effort)), run)?.len();
-        Ok((bytes as f64 * share / may_win) as u64)
+        Ok((bytes as f64 * times / may_win) as u64)
     };
     if !task.is_large() {
         return least(0, MAY_WIN);

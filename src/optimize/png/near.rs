@@ -8,7 +8,7 @@ use crate::{
     control::{Run, Stage},
     error::Result,
     optimize::{
-        metric::{Reference, bands},
+        metric::{Reference, bands, times},
         probe,
     },
     picture::{Picture, Samples},
@@ -32,6 +32,8 @@ const TIMES: [i32; 4] = [1, 2, 3, 4];
 const BITS: [u64; 2] = [10, 25];
 
 impl Steps {
+    const COARSEST: Self = Self { smooth: 0, times: TIMES.len() - 1, bits: 0 };
+
     const fn smooth(self) -> i32 {
         SMOOTH[self.smooth]
     }
@@ -107,7 +109,16 @@ pub(super) fn search(
             (bits < enough).then(|| Ok(Tried { score: reference.score(&made, run)?, bits, made })).transpose()
         })
     };
-    let found = match bands(task.picture) {
+    let encoded = |near: &Picture, effort| probe::encode(task, near, &EncodeOptions::Png(options(task, effort)), run);
+    let bands = bands(task.picture);
+    if enough.is_finite() {
+        let part = bands.as_ref().unwrap_or(task.picture);
+        let coarsest = encoded(&near(part, Steps::COARSEST, run)?.0, 0)?.len() as f64;
+        if coarsest * times(task.picture, part) > enough {
+            return Ok(None);
+        }
+    }
+    let found = match bands {
         Some(bands) => match cheapest(&bands, &Reference::of_bands(&bands, run)?)? {
             Some((steps, _)) => whole(task.picture, reference, steps, target, run)?,
             None => None,
@@ -116,11 +127,10 @@ pub(super) fn search(
     };
     let Some((near, score)) = found else { return Ok(None) };
     run.control.stage(Stage::Encode, 0.7);
-    let encoded = |effort| probe::encode(task, &near, &EncodeOptions::Png(options(task, effort)), run);
-    if enough.is_finite() && encoded(0)?.len() as f64 > enough {
+    if enough.is_finite() && encoded(&near, 0)?.len() as f64 > enough {
         return Ok(None);
     }
-    let bytes = encoded(super::EFFORT)?;
+    let bytes = encoded(&near, super::EFFORT)?;
     Ok(Some(Optimised { bytes, score, warnings: Vec::new() }))
 }
 

@@ -4,7 +4,7 @@ pub(super) mod again;
 
 use super::{
     Goal, Optimised, Task,
-    metric::{Reference, bands},
+    metric::{Reference, bands, times},
     probe,
     search::{Aim, Trial, solve},
     shortfall,
@@ -66,8 +66,7 @@ pub(super) fn is_plain(task: &Task<'_>, bytes: usize, run: Run<'_>) -> Result<bo
     let bands = bands(task.picture);
     let part = bands.as_ref().unwrap_or(task.picture);
     let exact = probe::encode(task, part, &lossless(100, QUICK), run)?.len() as f64;
-    let share = f64::from(task.picture.height()) / f64::from(part.height());
-    Ok(exact * share <= INDEXED * bytes as f64)
+    Ok(exact * times(task.picture, part) <= INDEXED * bytes as f64)
 }
 
 /// Lossy at this very quality.
@@ -117,8 +116,10 @@ impl Search<'_> {
         let (outlook, reference) = match bands(picture) {
             Some(bands) => {
                 let outlook = self.outlook(&bands, &Reference::of_bands(&bands, self.run)?, BANDS_BIAS)?;
-                let share = f64::from(picture.height()) / f64::from(bands.height());
-                (Outlook { bytes: outlook.bytes * share, ..outlook }, Reference::new(picture, self.run)?)
+                (
+                    Outlook { bytes: outlook.bytes * times(picture, &bands), ..outlook },
+                    Reference::new(picture, self.run)?,
+                )
             }
             None => {
                 let reference = Reference::new(picture, self.run)?;
