@@ -185,6 +185,19 @@ fn the_gradient_of_a_small_button_shows_no_bands() {
     }
 }
 
+/// Large pictures are searched by bands of their rows: here by 208 to 335 and 752 to 879.
+#[test]
+fn detail_that_no_band_of_a_large_picture_has_keeps_its_fidelity() {
+    let mut picture = graphic(960, 1100).into_rgb8();
+    image::imageops::replace(&mut picture, &colour_noise(960, 300).into_rgb8(), 0, 400);
+    let source = file(&picture.into(), Format::Png);
+    for format in FORMATS {
+        let outcome = process(&source, &to(format, r#"{"compression": "medium"}"#));
+        hold(&outcome, &source, 80.0, format.name());
+        assert_eq!(warnings(&outcome), [""; 0], "{format}");
+    }
+}
+
 #[test]
 fn a_drawing_in_strong_colours_is_hardly_larger_as_webp_than_as_png() {
     let random = |x: u32, y: u32| {

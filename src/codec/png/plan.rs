@@ -115,6 +115,17 @@ mod tests {
     }
 
     #[test]
+    fn very_many_rows_are_filtered_in_two_ways_and_by_compressing() {
+        for effort in 0..=6 {
+            let plan = Plan::of(effort, false);
+            assert_eq!(plan.for_rows(VERY_MANY - 1), plan);
+            let fewer = plan.for_rows(VERY_MANY);
+            assert_eq!((fewer.fixed, fewer.heuristics), (&plan.fixed[..1], &plan.heuristics[..1]));
+            assert!(fewer.second <= 2 && fewer.brute == plan.brute && fewer.level == plan.level);
+        }
+    }
+
+    #[test]
     fn large_photographs_are_compressed_at_lower_levels() {
         let levels = [1 << 20, 5 << 20, 9 << 20, 40 << 20].map(|bytes| Plan::of(4, false).last_level(bytes));
         assert_eq!(levels, [12, 11, 10, 9]);

@@ -112,12 +112,13 @@ impl Pixels<'_> {
         shapes
     }
 
-    /// Bytes of a pixel in the rows of most candidates.
-    fn bytes_per_pixel(&self) -> usize {
-        match self {
+    /// Bytes of the rows of most candidates.
+    fn bytes(&self, (width, height): (u32, u32)) -> usize {
+        let of_a_pixel = match self {
             Self::Few(..) => 1,
             Self::Many(form) => form.bytes_per_pixel(),
-        }
+        };
+        width as usize * height as usize * of_a_pixel
     }
 
     fn depth(&self, shape: &Shape, direct: u8) -> u8 {
@@ -170,8 +171,7 @@ pub(super) fn smallest(
     effort: u8,
     run: Run<'_>,
 ) -> Result<Vec<u8>> {
-    let rows = size.0 as usize * size.1 as usize * pixels.bytes_per_pixel();
-    let plan = Plan::of(effort, matches!(pixels, Pixels::Few(..))).for_rows(rows);
+    let plan = Plan::of(effort, matches!(pixels, Pixels::Few(..))).for_rows(pixels.bytes(size));
     let search = Search { pixels, size, interlaced, plan, run };
     let mut candidates = search.first_round()?;
     let bytes = candidates.first().map_or(0, |candidate| candidate.bytes);
@@ -247,8 +247,7 @@ impl Search<'_> {
             candidates.swap(count - 1, place);
         }
         candidates.truncate(count);
-        let pixels = self.size.0 as usize * self.size.1 as usize;
-        let parts = (pixels * self.pixels.bytes_per_pixel() * count).div_ceil(SECOND_WORK).max(1);
+        let parts = (self.pixels.bytes(self.size) * count).div_ceil(SECOND_WORK).max(1);
         let mut deflater = Deflater::new(SECOND_LEVEL);
         for candidate in candidates.iter_mut() {
             self.run.check()?;

@@ -10,10 +10,10 @@ use crate::{
     control::Run,
     error::Result,
     optimize::{
-        metric::{BAND_ROWS, Places, Reference},
+        metric::{BAND_ROWS, Places, Reference, Sample},
         search::{Aim, Trial, solve},
     },
-    picture::{Layout, Picture},
+    picture::Layout,
 };
 
 /// Score gained when errors count twice as much, in the median of pictures.
@@ -24,12 +24,12 @@ const FLATTEST: f64 = 1.0;
 /// The binary logarithm of the weight of errors to begin with.
 const FIRST: f64 = -2.0;
 
-/// The smallest such file that reaches the target, or the one that comes nearest. `bands` is the part of the picture for
-/// cheap trials, if it has any, and what that is compared with.
+/// The smallest such file that reaches the target, or the one that comes nearest. `sample` is for cheap
+/// trials, if the picture has one.
 pub(super) fn search(
     stored: &[u8],
     reference: &Reference,
-    bands: Option<(&Picture, &Reference)>,
+    sample: Option<&Sample>,
     target: f64,
     run: Run<'_>,
 ) -> Result<Trial<Blocks>> {
@@ -40,7 +40,7 @@ pub(super) fn search(
         Ok(Trial { knob, score: reference.score(&coarser.pixels(run)?, run)?, file: coarser })
     };
     let aim = Aim { target, slack: SLACK, low: -8.0, high: 8.0, first: FIRST, slope: SLOPE, step: 0.02, trials: 5 };
-    let part = bands.and_then(|(picture, reference)| {
+    let part = sample.and_then(|Sample { picture, reference }| {
         let (width, height) = blocks.sides();
         let places = Places::of(Layout { width, height, ..picture.layout() })?;
         Some((blocks.bands(&places.corners, (places.width, BAND_ROWS))?, reference))

@@ -9,7 +9,7 @@ mod tables;
 use self::tables::tables;
 use super::{
     Goal, Optimised, Task,
-    metric::{Reference, bands, times},
+    metric::{Reference, Sample, times},
     search::{Aim, Trial, solve},
     shortfall,
 };
@@ -101,20 +101,14 @@ impl Search<'_> {
 
     fn found(&self, reference: &Reference) -> Result<Trial<Blocks>> {
         let picture = self.task.picture;
-        let bands = match bands(picture) {
-            Some(bands) => {
-                let reference = Reference::of_bands(&bands, self.run)?;
-                Some((bands, reference))
-            }
-            None => None,
-        };
-        let (sampling, first, bytes) = match &bands {
-            Some((bands, reference)) => self.first_on_bands(bands, reference)?,
+        let sample = Sample::of(picture, self.run)?;
+        let sample = sample.as_ref();
+        let (sampling, first, bytes) = match sample {
+            Some(sample) => self.first_on_bands(sample)?,
             None => self.first(reference)?,
         };
         self.run.control.stage(Stage::Encode, 0.6);
-        let part = bands.as_ref().map(|(bands, reference)| (bands, reference));
-        let again = match self.again(bytes, reference, part)? {
+        let again = match self.again(bytes, reference, sample)? {
             Some((again, smaller)) if smaller < bytes => return Ok(again),
             other => other,
         };
@@ -129,7 +123,7 @@ impl Search<'_> {
             }
         }
         // The first look may have been too hopeful.
-        let again = if again.is_none() { self.again(size, reference, part)? } else { again };
+        let again = if again.is_none() { self.again(size, reference, sample)? } else { again };
         Ok(match again {
             Some((again, smaller)) if smaller < size => again,
             _ => made,
@@ -154,24 +148,24 @@ impl Search<'_> {
         &self,
         bytes: f64,
         reference: &Reference,
-        bands: Option<(&Picture, &Reference)>,
+        sample: Option<&Sample>,
     ) -> Result<Option<(Trial<Blocks>, f64)>> {
         let Some(stored) = self.task.stored else { return Ok(None) };
         if bytes < HARDLY_SMALLER * stored.len() as f64 {
             return Ok(None);
         }
-        let again = again::search(stored, reference, bands, self.target, self.run)?;
+        let again = again::search(stored, reference, sample, self.target, self.run)?;
         let size = again.file.size(self.run)? as f64;
         Ok((again.score >= self.target).then_some((again, size)))
     }
 
     /// Chroma subsampling, the quality to begin with, and about how many bytes it will take; from bands.
-    fn first_on_bands(&self, bands: &Picture, reference: &Reference) -> Result<(Sampling, f64, f64)> {
-        let (part, plain) = self.sampled(bands, reference)?;
+    fn first_on_bands(&self, Sample { picture, reference }: &Sample) -> Result<(Sampling, f64, f64)> {
+        let (part, plain) = self.sampled(picture, reference)?;
         let aim = Aim { slack: 2.0, trials: 2, ..self.aim(self.onward(&plain, self.usual().trellis)) };
         let found = solve(aim, |quality| part.trial(reference, quality, Rounding::BALANCED, self.run))?;
         let left = self.target + BANDS_BIAS - found.score;
-        let bytes = found.file.size(self.run)? as f64 * times(self.task.picture, bands) * self.grown(left);
+        let bytes = found.file.size(self.run)? as f64 * times(self.task.picture, picture) * self.grown(left);
         Ok((part.sampling, self.onward(&found, BANDS_BIAS), bytes))
     }
 

@@ -1,6 +1,11 @@
 //! A part of a large picture from which the score of the whole can be told.
 
-use crate::picture::{Layout, Picture, Samples};
+use super::Reference;
+use crate::{
+    control::Run,
+    error::Result,
+    picture::{Layout, Picture, Samples},
+};
 
 /// Rows of a band. A multiple of 16, so that the blocks and macroblocks of every codec lie as in the whole picture; less
 /// than 128 leaves too few rows between the seams at the coarse scales.
@@ -33,6 +38,20 @@ pub fn bands(picture: &Picture) -> Option<Picture> {
     };
     let rows = places.corners.len() * BAND_ROWS;
     Picture::new(places.width as u32, rows as u32, picture.channels(), samples).ok()
+}
+
+/// The [`bands`] of a picture, and what takes their place is compared with.
+#[derive(Debug)]
+pub(crate) struct Sample {
+    pub(crate) picture: Picture,
+    pub(crate) reference: Reference,
+}
+
+impl Sample {
+    pub(crate) fn of(whole: &Picture, run: Run<'_>) -> Result<Option<Self>> {
+        let sample = |picture| Ok(Self { reference: Reference::of_bands(&picture, run)?, picture });
+        bands(whole).map(sample).transpose()
+    }
 }
 
 /// How many times as many pixels a picture has as a part of it.

@@ -34,7 +34,7 @@ pub(crate) use self::bands::BAND_ROWS;
 pub(crate) use self::bands::Places;
 pub use self::bands::bands;
 #[cfg(any(feature = "jpeg", feature = "png", feature = "webp"))]
-pub(crate) use self::bands::times;
+pub(crate) use self::bands::{Sample, times};
 use self::{
     ground::{Grounded, LEAST_SIDE},
     view::View,

@@ -8,7 +8,7 @@ use crate::{
     control::{Run, Stage},
     error::{Error, Result},
     optimize::{
-        metric::{Reference, bands},
+        metric::{Reference, Sample},
         palette::{Gradients, Histogram, Missed, Original, Palette, Palettes, Remap, Remapped, faithful},
         search::{Aim, Trial, solve_while},
         shortfall,
@@ -140,12 +140,11 @@ pub(in super::super) fn search(
     task: &Task<'_>,
     histogram: &Histogram,
     reference: &Reference,
+    sample: Option<&Sample>,
     target: f64,
     run: Run<'_>,
 ) -> Result<Option<Drawn>> {
-    let bands = bands(task.picture);
-    let of_bands = bands.as_ref().map(|bands| Reference::of_bands(bands, run)).transpose()?;
-    let (picture, sampled) = (bands.as_ref().unwrap_or(task.picture), of_bands.as_ref().unwrap_or(reference));
+    let (picture, sampled) = sample.map_or((task.picture, reference), |sample| (&sample.picture, &sample.reference));
     let palettes = &mut Palettes::new(histogram, Missed::at(target));
     let gradients = Gradients::of(picture, target, run)?;
     let most = histogram.distinct;
@@ -164,11 +163,11 @@ pub(in super::super) fn search(
     trials.look()?;
     let Some(best) = trials.best()? else { return Ok(None) };
     run.control.stage(Stage::Encode, 0.7);
-    if bands.is_some() {
+    if sample.is_some() {
         trials.original = Original::new(task.picture, run)?;
         trials.reference = reference;
         trials.gradients = Gradients::of(task.picture, target, run)?;
-        if !trials.look_again(best.how.dither)? {
+        if !trials.look_again(&best)? {
             return Ok(None);
         }
     }
@@ -239,22 +238,26 @@ impl Trials<'_, '_> {
 
     /// Looks what a table can reach, and what none can spare the picture.
     fn look(&mut self) -> Result<()> {
-        let mut least = f64::INFINITY;
         for (at, dither) in DITHERS.into_iter().enumerate() {
-            let score = self.with_all_colours(dither)?;
-            least = least.min(if score.metric < self.target { f64::INFINITY } else { score.cost() });
-            self.reached[at] = score;
+            self.reached[at] = self.with_all_colours(dither)?;
         }
-        self.unspared = if least.is_finite() { least } else { 0.0 };
+        let costs = self.reached.into_iter().filter_map(|score| self.unsparable(score));
+        self.unspared = costs.min_by(f64::total_cmp).unwrap_or(0.0);
         Ok(())
     }
 
     /// The same of the whole picture behind its bands, for the way of dithering that is chosen; whether it may reach the target.
-    fn look_again(&mut self, dither: f32) -> Result<bool> {
-        let above = self.reached[usize::from(dither > DITHERS[0])].cost() - self.unspared;
-        let score = self.with_all_colours(dither)?;
-        self.unspared = if score.metric < self.target { 0.0 } else { score.cost() - above.max(0.0) };
-        Ok(score.metric >= self.target - BY_CHANCE)
+    fn look_again(&mut self, Choice { size, how, .. }: &Choice) -> Result<bool> {
+        let above = self.reached[usize::from(how.dither > DITHERS[0])].cost() - self.unspared;
+        let score = self.with_all_colours(how.dither)?;
+        self.unspared = self.unsparable(score).map_or(0.0, |cost| cost - above.max(0.0));
+        let by_chance = if *size < self.size(SIZES.len() - 1) { BY_CHANCE } else { 0.0 };
+        Ok(score.metric >= self.target - by_chance)
+    }
+
+    /// What gradients cost in all colours that a table has, if that is all there is against these.
+    fn unsparable(&self, score: Score) -> Option<f64> {
+        (score.metric >= self.target).then(|| score.cost())
     }
 
     /// The score of as many colours as a table has, with nothing spared.

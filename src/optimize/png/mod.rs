@@ -11,7 +11,7 @@ pub(super) use near::{Steps, Tried, cheapest_steps, near};
 
 use super::{
     Goal, Optimised, Preset, Task,
-    metric::{Reference, bands, times},
+    metric::{Reference, Sample, bands, times},
     palette::Histogram,
     probe, worth_having_exactly,
 };
@@ -69,12 +69,13 @@ fn exact(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
 fn smart(task: &Task<'_>, target: f64, run: Run<'_>) -> Result<(Optimised, Option<u64>)> {
     let histogram = Histogram::new(task.picture, run)?;
     let reference = Reference::new(task.picture, run)?;
-    let indexed = indexed::search(task, &histogram, &reference, target, run)?;
+    let sample = Sample::of(task.picture, run)?;
+    let indexed = indexed::search(task, &histogram, &reference, sample.as_ref(), target, run)?;
     // Few colours that suffice are never beaten by truecolour.
     let few = indexed.as_ref().is_some_and(|drawn| drawn.most < 192);
     let indexed = indexed.map(|drawn| drawn.finished(task, run)).transpose()?;
     let enough = indexed.as_ref().map_or(f64::INFINITY, |found| found.bytes.len() as f64 * MAY_WIN);
-    let near = if few { None } else { near::search(task, &reference, target, enough, run)? };
+    let near = if few { None } else { near::search(task, &reference, sample.as_ref(), target, enough, run)? };
     let best = [indexed, near].into_iter().flatten().min_by_key(|found| found.bytes.len());
     best.map_or_else(|| Ok((exact(task, run)?, None)), |best| exact_where_small(task, best, run))
 }

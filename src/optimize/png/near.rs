@@ -8,7 +8,7 @@ use crate::{
     control::{Run, Stage},
     error::Result,
     optimize::{
-        metric::{Reference, bands, times},
+        metric::{Reference, Sample, times},
         probe,
     },
     picture::{Picture, Samples},
@@ -99,6 +99,7 @@ const SPARE: f64 = 0.5;
 pub(super) fn search(
     task: &Task<'_>,
     reference: &Reference,
+    sample: Option<&Sample>,
     target: f64,
     enough: f64,
     run: Run<'_>,
@@ -110,16 +111,15 @@ pub(super) fn search(
         })
     };
     let encoded = |near: &Picture, effort| probe::encode(task, near, &EncodeOptions::Png(options(task, effort)), run);
-    let bands = bands(task.picture);
     if enough.is_finite() {
-        let part = bands.as_ref().unwrap_or(task.picture);
+        let part = sample.map_or(task.picture, |sample| &sample.picture);
         let coarsest = encoded(&near(part, Steps::COARSEST, run)?.0, 0)?.len() as f64;
         if coarsest * times(task.picture, part) > enough {
             return Ok(None);
         }
     }
-    let found = match bands {
-        Some(bands) => match cheapest(&bands, &Reference::of_bands(&bands, run)?)? {
+    let found = match sample {
+        Some(Sample { picture, reference: of_bands }) => match cheapest(picture, of_bands)? {
             Some((steps, _)) => whole(task.picture, reference, steps, target, run)?,
             None => None,
         },

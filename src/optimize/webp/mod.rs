@@ -4,7 +4,7 @@ pub(super) mod again;
 
 use super::{
     Goal, Optimised, Task,
-    metric::{Reference, bands, times},
+    metric::{Reference, Sample, bands, times},
     probe,
     search::{Aim, Trial, solve},
     shortfall,
@@ -113,18 +113,14 @@ struct Outlook {
 impl Search<'_> {
     fn best(&self) -> Result<Optimised> {
         let picture = self.task.picture;
-        let (outlook, reference) = match bands(picture) {
-            Some(bands) => {
-                let outlook = self.outlook(&bands, &Reference::of_bands(&bands, self.run)?, BANDS_BIAS)?;
-                (
-                    Outlook { bytes: outlook.bytes * times(picture, &bands), ..outlook },
-                    Reference::new(picture, self.run)?,
-                )
+        let reference = Reference::new(picture, self.run)?;
+        let sample = Sample::of(picture, self.run)?;
+        let outlook = match &sample {
+            Some(sample) => {
+                let outlook = self.outlook(&sample.picture, &sample.reference, BANDS_BIAS)?;
+                Outlook { bytes: outlook.bytes * times(picture, &sample.picture), ..outlook }
             }
-            None => {
-                let reference = Reference::new(picture, self.run)?;
-                (self.outlook(picture, &reference, 0.0)?, reference)
-            }
+            None => self.outlook(picture, &reference, 0.0)?,
         };
         self.run.control.stage(Stage::Encode, 0.6);
         let enough = if self.task.is_large() { NEARLY * outlook.bytes } else { outlook.bytes };
@@ -141,7 +137,7 @@ impl Search<'_> {
             }
         };
         #[cfg(feature = "png")]
-        let best = match self.indexed(&outlook, &reference)? {
+        let best = match self.indexed(&outlook, &reference, sample.as_ref())? {
             Some(indexed) if best.score < 100.0 || worth_having_exactly(indexed.file.len()) < best.file.len() => {
                 smaller(best, indexed, self.target)
             }
@@ -178,14 +174,13 @@ impl Search<'_> {
 
     /// Without loss, but in few colours, as a PNG would have them, where that may be smaller: lossy coding smears drawings.
     #[cfg(feature = "png")]
-    fn indexed(&self, outlook: &Outlook, reference: &Reference) -> Result<Option<Trial>> {
+    fn indexed(&self, outlook: &Outlook, reference: &Reference, sample: Option<&Sample>) -> Result<Option<Trial>> {
         if outlook.exact > INDEXED {
             return Ok(None);
         }
         let histogram = Histogram::new(self.task.picture, self.run)?;
-        let Some(found) = png::few_colours(self.task, &histogram, reference, self.target, self.run)? else {
-            return Ok(None);
-        };
+        let found = png::few_colours(self.task, &histogram, reference, sample, self.target, self.run)?;
+        let Some(found) = found else { return Ok(None) };
         let file = probe::encode(self.task, &found.drawn.picture, &lossless(100, SLOW), self.run)?;
         Ok(Some(Trial { knob: 100.0, score: found.score, file }))
     }
