@@ -90,7 +90,7 @@ pub(crate) fn solve_while<T>(
         let straight = straight + f64::from(late) * aim.slack / slope;
         let wanted = match (&below, &above) {
             (Some(below), Some(above)) if again => f64::midpoint(below.knob, above.knob),
-            (Some(below), Some(above)) => between(below, above, middle),
+            (Some(below), Some(above)) => between(below, above, middle + f64::from(late) * aim.slack),
             _ => straight,
         };
         let low = below.as_ref().map_or(aim.low, |below| below.knob + aim.step);

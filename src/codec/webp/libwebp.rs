@@ -3,7 +3,6 @@
 
 use std::{
     ffi::{c_int, c_void},
-    ops::Range,
     ptr::NonNull,
     slice,
     sync::mpsc::{self, RecvTimeoutError, Sender},
@@ -15,7 +14,7 @@ use libwebp_sys as sys;
 
 pub(super) use libwebp_sys::WebPConfig as Config;
 
-use super::riff::damaged;
+use super::{riff::damaged, room};
 use crate::{
     control::Run,
     error::{Error, Result},
@@ -180,7 +179,7 @@ pub(super) struct Source(Box<sys::WebPPicture>);
 unsafe impl Send for Source {}
 
 /// Told of an encoding: `None` as it goes on, and what comes of it at its end.
-type Watcher = Sender<Option<(Source, Result<Vec<u8>>)>>;
+pub(super) type Watcher = Sender<Option<(Source, Result<Vec<u8>>)>>;
 
 impl Source {
     /// Copies rows of 8-bit samples, converted to `colours`.
@@ -196,13 +195,7 @@ impl Source {
         if colours == Colours::Argb || height <= strip {
             return Self::converted(samples, width, height, pixels, colours);
         }
-        let mut whole = Self::blank(width, height)?;
-        whole.0.colorspace =
-            if pixels == Pixels::Rgba { sys::WebPEncCSP::WEBP_YUV420A } else { sys::WebPEncCSP::WEBP_YUV420 };
-        // SAFETY: the picture was initialised by libwebp.
-        if unsafe { sys::WebPPictureAlloc(&raw mut *whole.0) } == 0 {
-            return Err(encoding_error(whole.0.error_code));
-        }
+        let mut whole = Self::yuv(width, height, pixels == Pixels::Rgba)?;
         let stride = samples.len() / height as usize;
         for top in (0..height).step_by(strip as usize) {
             run.check()?;
@@ -210,37 +203,61 @@ impl Source {
             let (from, to) = (top.saturating_sub(MARGIN), height.min(end + MARGIN));
             let rows = samples.get(from as usize * stride..to as usize * stride).unwrap_or(&[]);
             let part = Self::converted(rows, width, to - from, pixels, colours)?;
-            whole.copy_rows(&part, from as usize, top as usize..end as usize);
+            whole.copy_rows(top, &part, (0, top - from), end - top);
         }
         Ok(whole)
     }
 
-    /// Copies `rows` of YUV from a strip that begins at the row `from`, which is even, and is as wide. Where the strip has
-    /// no alpha it is opaque.
-    fn copy_rows(&mut self, strip: &Self, from: usize, rows: Range<usize>) {
-        let (whole, strip) = (&*self.0, &*strip.0);
-        let width = whole.width as usize;
+    /// Parts of its colours in YUV, of the same size, below each other; all lie in it, from even columns and rows on.
+    pub(super) fn stacked(&self, corners: &[(u32, u32)], (width, height): (u32, u32)) -> Result<Self> {
+        let mut stack = Self::yuv(width, height * corners.len() as u32, false)?;
+        for (&corner, top) in corners.iter().zip((0..).step_by(height as usize)) {
+            stack.copy_rows(top, self, corner, height);
+        }
+        Ok(stack)
+    }
+
+    /// Copies so many rows of YUV to those from `top` on, from `source` to the right of its column `x` and below its row `y`.
+    /// `x`, `y` and `top` are even. Where the source has no alpha it is opaque.
+    fn copy_rows(&mut self, top: u32, source: &Self, (x, y): (u32, u32), rows: u32) {
+        let (to, from) = (&*self.0, &*source.0);
+        let fits = |picture: &sys::WebPPicture, x: u32, y: u32| {
+            picture.use_argb == 0 && x + to.width as u32 <= picture.width as u32 && y + rows <= picture.height as u32
+        };
+        assert!(fits(to, 0, top) && fits(from, x, y), "rows that are not there");
         let planes = [
-            (whole.y, whole.y_stride, strip.y, strip.y_stride, 1),
-            (whole.u, whole.uv_stride, strip.u, strip.uv_stride, 2),
-            (whole.v, whole.uv_stride, strip.v, strip.uv_stride, 2),
-            (whole.a, whole.a_stride, strip.a, strip.a_stride, 1),
+            (to.y, to.y_stride, from.y, from.y_stride, 1),
+            (to.u, to.uv_stride, from.u, from.uv_stride, 2),
+            (to.v, to.uv_stride, from.v, from.uv_stride, 2),
+            (to.a, to.a_stride, from.a, from.a_stride, 1),
         ];
-        for (to, to_stride, source, stride, share) in planes.into_iter().filter(|plane| !plane.0.is_null()) {
-            let (length, first) = (width.div_ceil(share), from / share);
-            for row in rows.start / share..rows.end.div_ceil(share) {
-                // SAFETY: libwebp allocated both planes for pictures of this width; `rows` lie in both, as `import` counts
-                // them, and the planes are different memory.
+        for (to_plane, to_stride, plane, stride, share) in planes.into_iter().filter(|plane| !plane.0.is_null()) {
+            let length = (to.width as usize).div_ceil(share);
+            let [x, y, top, rows] = [x, y, top, rows].map(|at| (at as usize).div_ceil(share));
+            for row in 0..rows {
+                // SAFETY: libwebp allocated all planes for pictures of their sizes; the rows lie in both, as asserted, and the
+                // planes are different memory.
                 unsafe {
-                    let to = to.add(row * to_stride as usize);
-                    if source.is_null() {
+                    let to = to_plane.add((top + row) * to_stride as usize);
+                    if plane.is_null() {
                         to.write_bytes(u8::MAX, length);
                     } else {
-                        to.copy_from_nonoverlapping(source.add((row - first) * stride as usize), length);
+                        to.copy_from_nonoverlapping(plane.add((y + row) * stride as usize + x), length);
                     }
                 }
             }
         }
+    }
+
+    /// A picture in YUV whose samples are still to be written.
+    fn yuv(width: u32, height: u32, alpha: bool) -> Result<Self> {
+        let mut picture = Self::blank(width, height)?;
+        picture.0.colorspace = if alpha { sys::WebPEncCSP::WEBP_YUV420A } else { sys::WebPEncCSP::WEBP_YUV420 };
+        // SAFETY: the picture was initialised by libwebp.
+        if unsafe { sys::WebPPictureAlloc(&raw mut *picture.0) } == 0 {
+            return Err(encoding_error(picture.0.error_code));
+        }
+        Ok(picture)
     }
 
     /// A picture without memory.
@@ -285,7 +302,7 @@ impl Source {
         let (config, (watcher, reports)) = (*config, mpsc::channel());
         let mut source = std::mem::replace(self, Self::blank(0, 0)?);
         let work = move || {
-            let coded = source.coded(&config, &watcher);
+            let coded = room::for_modes(&source, config, &watcher).and_then(|config| source.coded(&config, &watcher));
             // Nobody listens any longer where the work was stopped.
             watcher.send(Some((source, coded))).ok();
         };
@@ -304,7 +321,12 @@ impl Source {
         }
     }
 
-    fn coded(&mut self, config: &Config, watcher: &Watcher) -> Result<Vec<u8>> {
+    /// Columns and rows.
+    pub(super) fn size(&self) -> (u32, u32) {
+        (self.0.width.unsigned_abs(), self.0.height.unsigned_abs())
+    }
+
+    pub(super) fn coded(&mut self, config: &Config, watcher: &Watcher) -> Result<Vec<u8>> {
         let mut output = Output::new();
         let picture = &mut *self.0;
         picture.writer = Some(sys::WebPMemoryWrite);

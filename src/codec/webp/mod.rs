@@ -12,11 +12,14 @@ mod lossy;
 mod probe;
 mod recompress;
 mod riff;
+mod room;
 #[cfg(test)]
 mod tests;
 mod vp8;
 
-pub(crate) use self::{alpha::with_better_alpha, animation::LossyAnimation, lossy::LossyFile};
+pub(crate) use self::{
+    alpha::with_better_alpha, animation::LossyAnimation, lossy::LossyFile, recompress::lossless_effort,
+};
 
 use std::sync::Arc;
 

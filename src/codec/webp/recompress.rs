@@ -5,20 +5,24 @@ use super::{
     alpha::with_better_alpha,
     animation, container, decode,
     encode::{config, import},
-    libwebp::{Colours, Config, Source},
+    libwebp::{Colours, Config},
     lossy::LossyFile,
-    riff::{Content, File, Image},
+    riff::{Content, File},
 };
 use crate::{
     codec::{Recompress, WebpCoding, WebpOptions},
     control::Run,
     error::Result,
     format::Format,
+    picture::{Picture, Samples},
 };
 
 /// How many times the bytes of a lossy image its quick lossless coding may take to be worth the slow one, which takes
 /// off a third at most.
 const WORTH_TRYING: (usize, usize) = (3, 2);
+
+/// Pixels that are coded at once to find out.
+const PART_PIXELS: usize = 1 << 20;
 
 /// Method and effort of quick lossless coding: 0.1 to 0.25 s for each megapixel.
 const QUICK: (u8, u8) = (1, 25);
@@ -46,7 +50,6 @@ impl Recompress for Webp {
         let Content::Still(image) = file.content else { return animation::recompress(file, bytes, stripped, run) };
         // Also for images that stay as they are, since damage must be found.
         let picture = decode::picture(&image, run)?;
-        let mut source = import(&picture, Colours::Argb, run)?;
         let mut best = stripped;
         if let Some(same) = LossyFile::parse(bytes, run)?.map(|lossy| lossy.same(run)).transpose()?.flatten()
             && same.len() < best.len()
@@ -56,9 +59,10 @@ impl Recompress for Webp {
             best = same;
         }
         let mut best = with_better_alpha(best, run)?;
-        if !is_worth_trying(&image, &mut source, best.len(), run)? {
+        if !image.header.lossless && !may_be_lossless(&picture, best.len(), run)? {
             return Ok(best);
         }
+        let mut source = import(&picture, Colours::Argb, run)?;
         for &trial in trials(picture.layout().pixels()) {
             let coded = source.encode(&lossless(trial)?, run)?;
             if coded.len() < best.len() {
@@ -67,21 +71,45 @@ impl Recompress for Webp {
         }
         Ok(best)
     }
+
+    /// What keeps its coefficients hardly shrinks.
+    fn outlook(&self, bytes: &[u8], most: u64, run: Run<'_>) -> Result<Option<u64>> {
+        let file = File::parse(bytes)?;
+        let stripped = container::bare(&file, run)?.len() as u64;
+        match file.content {
+            Content::Still(image) if !image.header.lossless && image.alpha.is_none() => {
+                let keeps = stripped <= most || !may_be_lossless(&decode::picture(&image, run)?, most as usize, run)?;
+                Ok(keeps.then_some(stripped))
+            }
+            _ => Ok(None),
+        }
+    }
 }
 
-/// Whether an image is likely to shrink: always if it is lossless, otherwise if quick lossless coding comes near the
-/// `length` of the file.
-fn is_worth_trying(image: &Image<'_>, source: &mut Source, length: usize, run: Run<'_>) -> Result<bool> {
-    if image.header.lossless {
-        return Ok(true);
-    }
+/// Whether quick lossless coding, a part of the picture after the other, comes near the `length` of a lossy image.
+fn may_be_lossless(picture: &Picture, length: usize, run: Run<'_>) -> Result<bool> {
     let (times, of) = WORTH_TRYING;
-    Ok(source.encode(&lossless(QUICK)?, run)?.len() * of <= length * times)
+    let mut left = length * times / of;
+    let stride = picture.layout().row_samples();
+    let rows = (PART_PIXELS / picture.width() as usize).max(1);
+    for samples in picture.eight().unwrap_or(&[]).chunks(rows * stride) {
+        let (height, samples) = ((samples.len() / stride) as u32, Samples::Eight(samples.to_vec()));
+        let part = Picture::new(picture.width(), height, picture.channels(), samples)?;
+        let coded = import(&part, Colours::Argb, run)?.encode(&lossless(QUICK)?, run)?;
+        let Some(rest) = left.checked_sub(coded.len()) else { return Ok(false) };
+        left = rest;
+    }
+    Ok(true)
 }
 
 /// Methods and efforts for a picture of `pixels`.
 fn trials(pixels: u64) -> &'static [(u8, u8)] {
     LADDER.iter().find(|(most, _)| pixels <= *most).map_or(&[QUICK], |(_, trials)| trials)
+}
+
+/// Method and effort of lossless coding that takes no more than some seconds for so many pixels.
+pub(crate) fn lossless_effort(pixels: u64) -> (u8, u8) {
+    trials(pixels)[0]
 }
 
 /// Lossless coding that keeps the colours under full transparency.

@@ -6,13 +6,16 @@ use super::{
     Goal, Optimised, Task,
     metric::{Reference, Sample, bands, times},
     probe,
-    search::{Aim, Trial, solve},
+    search::{Aim, Trial, slope_of, solve},
     shortfall,
 };
 #[cfg(feature = "png")]
 use super::{palette::Histogram, png, worth_having_exactly};
 use crate::{
-    codec::{EncodeOptions, WebpCoding, WebpOptions, webp::with_better_alpha},
+    codec::{
+        EncodeOptions, WebpCoding, WebpOptions,
+        webp::{lossless_effort, with_better_alpha},
+    },
     control::{Run, Stage},
     error::Result,
     picture::Picture,
@@ -27,6 +30,8 @@ pub(super) const GROWTH: f64 = 0.04;
 /// How far above the quality that was foretold the target is sought first: scores of drawings leap, and a search that
 /// gives up on them should not end at 100.
 const FAR: f64 = 10.0;
+/// How much steeper or flatter than usual the slope of a score is taken to be.
+const STEEPER: f64 = 3.0;
 /// A file of more than this share of the source's bytes calls for another way.
 const HARDLY_SMALLER: f64 = 0.65;
 /// How many times the bytes that were foretold are as good as these where pictures are large.
@@ -37,9 +42,10 @@ pub(super) const ULTRA: f64 = 16.0;
 const NEAR_LOSSLESS: [u8; 6] = [0, 20, 40, 60, 80, 100];
 /// Method and effort of quick lossless coding.
 const QUICK: (u8, u8) = (1, 25);
-/// Method and effort of the lossless coding that is delivered: 50 to 100 % of the bytes of the quick one, in the mean
-/// 90 %, for five times its time.
-const SLOW: (u8, u8) = (6, 75);
+/// Pixels from which on lossy coding is by a method that takes half of the time, for some 3 % more bytes, and lossless coding
+/// without preprocessing, which takes three times as long and saves a tenth where it can be had.
+const VERY_LARGE: u64 = 24 << 20;
+const FAST: u8 = 4;
 /// Up to how many times the bytes of lossy coding quick lossless coding takes of pictures that are tried in few colours.
 const INDEXED: f64 = 6.5;
 /// The least share of the bytes of quick lossless coding that preprocessing and slow coding have left of drawings.
@@ -50,7 +56,7 @@ const LEAST_LEFT_SLOW: f64 = 0.8;
 pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
     match task.goal {
         Goal::Lossless => {
-            let bytes = probe::encode(task, task.picture, &lossless(100, SLOW), run)?;
+            let bytes = probe::encode(task, task.picture, &lossless(100, slow(task)), run)?;
             Ok(Optimised { bytes, score: 100.0, warnings: Vec::new() })
         }
         Goal::Quality(quality) => fixed(task, quality.into(), run),
@@ -71,16 +77,29 @@ pub(super) fn is_plain(task: &Task<'_>, bytes: usize, run: Run<'_>) -> Result<bo
 
 /// Lossy at this very quality.
 fn fixed(task: &Task<'_>, quality: f64, run: Run<'_>) -> Result<Optimised> {
-    let done = probe::fixed(task, &lossy(quality, true), run)?;
+    let done = probe::fixed(task, &lossy(task, quality, true), run)?;
     Ok(Optimised { bytes: with_better_alpha(done.bytes, run)?, ..done })
 }
 
-fn lossy(quality: f64, sharp: bool) -> EncodeOptions {
+fn lossy(task: &Task<'_>, quality: f64, sharp: bool) -> EncodeOptions {
     let mut options = WebpOptions::lossy(quality as f32);
+    if is_very_large(task) {
+        options.method = FAST;
+    }
     if let WebpCoding::Lossy { sharp_yuv, .. } = &mut options.coding {
         *sharp_yuv = sharp;
     }
     EncodeOptions::Webp(options)
+}
+
+/// Method and effort of the lossless coding that is delivered: 50 to 100 % of the bytes of the quick one, in the mean
+/// 90 %, for five times its time, unless the picture is large.
+fn slow(task: &Task<'_>) -> (u8, u8) {
+    lossless_effort(task.picture.layout().pixels())
+}
+
+fn is_very_large(task: &Task<'_>) -> bool {
+    task.picture.layout().pixels() >= VERY_LARGE
 }
 
 fn lossless(near_lossless: u8, (method, effort): (u8, u8)) -> EncodeOptions {
@@ -96,8 +115,9 @@ struct Search<'a> {
 
 /// What a quick look at both codings says.
 struct Outlook {
-    /// The quality to begin with.
+    /// The quality to begin with, and the score gained per unit of it around there.
     quality: f64,
+    slope: f64,
     /// Whether sharp conversion to YUV is worth its bytes. It is unless chroma was halved before.
     sharp: bool,
     /// The place in [`NEAR_LOSSLESS`] to begin at, if lossless coding may win.
@@ -160,7 +180,7 @@ impl Search<'_> {
 
     /// The picture in the coding of the outlook.
     fn anew(&self, outlook: &Outlook, reference: &Reference) -> Result<Trial> {
-        let near = outlook.near.map(|from| self.near_lossless(from, SLOW, reference)).transpose()?;
+        let near = outlook.near.map(|from| self.near_lossless(from, slow(self.task), reference)).transpose()?;
         match near {
             Some(near) if !outlook.lossy => Ok(near),
             Some(near) => Ok(smaller(near, self.lossy(outlook, reference)?, self.target)),
@@ -181,16 +201,18 @@ impl Search<'_> {
         let histogram = Histogram::new(self.task.picture, self.run)?;
         let found = png::few_colours(self.task, &histogram, reference, sample, self.target, self.run)?;
         let Some(found) = found else { return Ok(None) };
-        let file = probe::encode(self.task, &found.drawn.picture, &lossless(100, SLOW), self.run)?;
+        let file = probe::encode(self.task, &found.drawn.picture, &lossless(100, slow(self.task)), self.run)?;
         Ok(Some(Trial { knob: 100.0, score: found.score, file }))
     }
 
     /// The lowest quality that reaches the target, sought near that of the outlook and only then above.
     fn lossy(&self, outlook: &Outlook, reference: &Reference) -> Result<Trial> {
-        let trial = |quality| self.trial(self.task.picture, reference, quality, &lossy(quality, outlook.sharp));
+        let trial =
+            |quality| self.trial(self.task.picture, reference, quality, &lossy(self.task, quality, outlook.sharp));
         let aim = self.aim(outlook.quality.clamp(0.0, 100.0));
         let trials = trials(self.task, 6);
-        let found = solve(Aim { trials, high: (aim.first + FAR).min(aim.high), ..aim }, trial)?;
+        let high = (aim.first + FAR).min(aim.high);
+        let found = solve(Aim { trials, high, slope: outlook.slope, ..aim }, trial)?;
         let found = match found.score >= self.target || found.knob >= aim.high {
             true => found,
             false => solve(Aim { trials: 4, low: found.knob, first: found.knob + FAR, ..aim }, trial)?,
@@ -208,21 +230,30 @@ impl Search<'_> {
             trials: 5,
             ..self.aim(first_quality(self.target))
         };
-        let found = solve(aim, |quality| trial(quality, lossy(quality, true)))?;
+        let mut seen = Vec::new();
+        let found = solve(aim, |quality| {
+            let tried = trial(quality, lossy(self.task, quality, true))?;
+            seen.push((quality, tried.score));
+            Ok(tried)
+        })?;
+        let slope = slope_of(&seen, aim.slope, STEEPER);
         let reached = found.score >= aim.target;
-        let plain = trial(found.knob, lossy(found.knob, false))?;
+        let plain = trial(found.knob, lossy(self.task, found.knob, false))?;
         let worth = (found.score - plain.score) * GROWTH;
         let sharp = found.file.len() as f64 * (1.0 - worth) < plain.file.len() as f64;
         let found = if sharp { found } else { plain };
-        let quality = found.knob + (aim.target + slack(self.task) / 2.0 - found.score) / aim.slope;
+        let quality = found.knob + (aim.target + slack(self.task) / 2.0 - found.score) / slope;
         let bytes = found.file.len() as f64;
         let exact = trial(100.0, lossless(100, QUICK))?;
         let outlook =
-            Outlook { quality, sharp, near: None, lossy: true, bytes, exact: exact.file.len() as f64 / bytes };
+            Outlook { quality, slope, sharp, near: None, lossy: true, bytes, exact: exact.file.len() as f64 / bytes };
         if reached && exact.file.len() as f64 * LEAST_LEFT > bytes {
             return Ok(outlook);
         }
-        let (at, near) = first_near(exact, aim.target, |level| trial(level.into(), lossless(level, QUICK)))?;
+        let (at, near) = match is_very_large(self.task) {
+            true => (NEAR_LOSSLESS.len() - 1, exact),
+            false => first_near(exact, aim.target, |level| trial(level.into(), lossless(level, QUICK)))?,
+        };
         let near = near.file.len() as f64;
         let may_win = !reached || near * LEAST_LEFT_SLOW <= bytes;
         let lossy = reached && near > bytes * LEAST_LEFT_SLOW;
