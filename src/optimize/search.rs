@@ -60,7 +60,7 @@ pub(crate) fn solve_while<T>(
     let (mut below, mut above): (Option<Trial<T>>, Option<Trial<T>>) = (None, None);
     let mut knob = aim.first.clamp(aim.low, aim.high);
     let mut was_below = None;
-    for count in 0..aim.trials + OVERTIME {
+    for done in 1..=aim.trials + OVERTIME {
         let Some(tried) = trial(knob)? else { return Ok(None) };
         // Where the curve bends, the line keeps landing on one side; then the bracket is halved instead.
         let is_below = tried.score < aim.target;
@@ -72,7 +72,10 @@ pub(crate) fn solve_while<T>(
             }
             None => aim.slope,
         };
-        let straight = tried.knob + (middle - tried.score) / slope;
+        // Behind time, the target should be reached by the next trial, if by a wider margin.
+        let late = (done + 1).saturating_sub(aim.trials);
+        let aimed = middle + f64::from(late) * aim.slack;
+        let straight = tried.knob + (aimed - tried.score) / slope;
         if tried.score < aim.target {
             below = Some(tried);
         } else if tried.score <= aim.target + aim.slack {
@@ -80,17 +83,13 @@ pub(crate) fn solve_while<T>(
         } else {
             above = Some(tried);
         }
-        let done = count + 1;
         let close = above.as_ref().is_some_and(|above| above.score < aim.target + CLOSE * aim.slack);
         if close && done >= aim.trials {
             break;
         }
-        // Behind time, the target should be reached by the next trial, if by a wider margin.
-        let late = (done + 1).saturating_sub(aim.trials);
-        let straight = straight + f64::from(late) * aim.slack / slope;
         let wanted = match (&below, &above) {
             (Some(below), Some(above)) if again => f64::midpoint(below.knob, above.knob),
-            (Some(below), Some(above)) => between(below, above, middle + f64::from(late) * aim.slack),
+            (Some(below), Some(above)) => between(below, above, aimed),
             _ => straight,
         };
         let low = below.as_ref().map_or(aim.low, |below| below.knob + aim.step);
@@ -118,9 +117,9 @@ pub(crate) fn slope_of(tried: &[(f64, f64)], usual: f64, steeper: f64) -> f64 {
     seen.clamp(usual / steeper, usual * steeper)
 }
 
-/// Where the line between two trials crosses `middle`, kept off the ends so that the bracket shrinks.
-fn between<T>(below: &Trial<T>, above: &Trial<T>, middle: f64) -> f64 {
-    let share = ((middle - below.score) / (above.score - below.score)).clamp(0.1, 0.9);
+/// Where the line between two trials crosses the score `aimed` at, kept off the ends so that the bracket shrinks.
+fn between<T>(below: &Trial<T>, above: &Trial<T>, aimed: f64) -> f64 {
+    let share = ((aimed - below.score) / (above.score - below.score)).clamp(0.1, 0.9);
     below.knob + (above.knob - below.knob) * share
 }
 

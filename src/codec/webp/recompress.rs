@@ -121,6 +121,31 @@ fn lossless((method, effort): (u8, u8)) -> Result<Config> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        codec::{Encode, EncodeOptions},
+        control::Unattended,
+        limits::Limits,
+        picture::{Channels, Still},
+    };
+
+    #[test]
+    fn lossy_files_are_told_to_keep_their_bytes_unless_they_are_flat() {
+        let limits = Limits::default();
+        let run = Run { limits: &limits, control: &Unattended };
+        let file = |options: WebpOptions, detail: u32| {
+            let sample = |at: u32| 80 + (at / 96 + (at.wrapping_mul(0x9E37_79B9) >> 20) % detail) as u8;
+            let samples = Samples::Eight((0..96 * 96 * 3).map(|at| sample(at / 3)).collect());
+            let picture = Picture::new(96, 96, Channels::Rgb, samples).unwrap();
+            Webp.encode(&mut Still::new(&picture), &EncodeOptions::Webp(options), run).unwrap()
+        };
+        let outlook = |file: &[u8], most: usize| Webp.outlook(file, most as u64, run).unwrap();
+        let detailed = file(WebpOptions::lossy(60.0), 40);
+        let length = detailed.len();
+        assert_eq!([length, length / 2].map(|most| outlook(&detailed, most)), [Some(length as u64); 2]);
+        let flat = file(WebpOptions::lossy(95.0), 1);
+        assert_eq!(outlook(&flat, flat.len() - 1), None);
+        assert_eq!(outlook(&file(WebpOptions::lossless(), 40), length), None);
+    }
 
     #[test]
     fn the_effort_falls_with_the_size() {

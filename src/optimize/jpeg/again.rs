@@ -24,8 +24,8 @@ const FLATTEST: f64 = 1.0;
 /// The binary logarithm of the weight of errors to begin with.
 const FIRST: f64 = -2.0;
 
-/// The smallest such file that reaches the target, or the one that comes nearest. `sample` is for cheap
-/// trials, if the picture has one.
+/// The smallest such file that reaches the target, or the one that comes nearest. `sample` is
+/// for cheap trials, if the picture has one.
 pub(super) fn search(
     stored: &[u8],
     reference: &Reference,

@@ -40,6 +40,8 @@ const NEARLY: f64 = 1.15;
 pub(super) const ULTRA: f64 = 16.0;
 /// Preprocessing before lossless coding, from the most to none; libwebp knows no steps between these.
 const NEAR_LOSSLESS: [u8; 6] = [0, 20, 40, 60, 80, 100];
+/// The place of none there.
+const EXACT: usize = NEAR_LOSSLESS.len() - 1;
 /// Method and effort of quick lossless coding.
 const QUICK: (u8, u8) = (1, 25);
 /// Pixels from which on lossy coding is by a method that takes half of the time, for some 3 % more bytes, and lossless coding
@@ -186,8 +188,11 @@ impl Search<'_> {
             Some(near) => Ok(smaller(near, self.lossy(outlook, reference)?, self.target)),
             None => {
                 let lossy = self.lossy(outlook, reference)?;
+                if lossy.score >= self.target {
+                    return Ok(lossy);
+                }
                 // Rare, and large in any coding: saturated detail, whose chroma lossy coding halves.
-                if lossy.score < self.target { self.near_lossless(0, QUICK, reference) } else { Ok(lossy) }
+                self.near_lossless(if is_very_large(self.task) { EXACT } else { 0 }, QUICK, reference)
             }
         }
     }
@@ -251,7 +256,7 @@ impl Search<'_> {
             return Ok(outlook);
         }
         let (at, near) = match is_very_large(self.task) {
-            true => (NEAR_LOSSLESS.len() - 1, exact),
+            true => (EXACT, exact),
             false => first_near(exact, aim.target, |level| trial(level.into(), lossless(level, QUICK)))?,
         };
         let near = near.file.len() as f64;
@@ -305,12 +310,11 @@ fn smaller(first: Trial, second: Trial, target: f64) -> Trial {
 /// The place in [`NEAR_LOSSLESS`] of the most preprocessing that reaches the target, and what it gave; that of none where
 /// preprocessing spoils the repetition that some graphics live on.
 fn first_near(exact: Trial, target: f64, trial: impl Fn(u8) -> Result<Trial>) -> Result<(usize, Trial)> {
-    let last = NEAR_LOSSLESS.len() - 1;
-    for (at, &level) in NEAR_LOSSLESS[..last].iter().enumerate() {
+    for (at, &level) in NEAR_LOSSLESS[..EXACT].iter().enumerate() {
         let near = trial(level)?;
         if near.score >= target {
-            return Ok(if near.file.len() < exact.file.len() { (at, near) } else { (last, exact) });
+            return Ok(if near.file.len() < exact.file.len() { (at, near) } else { (EXACT, exact) });
         }
     }
-    Ok((last, exact))
+    Ok((EXACT, exact))
 }
