@@ -106,6 +106,14 @@ impl Layout {
     }
 }
 
+/// Where of 0 to `last` the part of this number lies, where parts are to come from all over a picture: such as follow each other
+/// lie far apart, and all of them evenly, however many there are. By multiples of the golden ratio.
+pub(crate) const fn spread(number: usize, last: usize) -> usize {
+    /// The ratio's fraction, of 2^32.
+    const GOLDEN: u32 = 0x9E37_79B9;
+    (((number as u32).wrapping_mul(GOLDEN) as u64 * last as u64) >> u32::BITS) as usize
+}
+
 /// How stored pixels must be turned to stand upright, numbered as in EXIF (tag 0x0112).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[repr(u8)]

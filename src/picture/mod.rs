@@ -14,6 +14,7 @@ pub use colour::{Converted, ToSrgb, srgb_profile, to_srgb};
 #[cfg(test)]
 pub(crate) use frame::Shown;
 pub use frame::{Delay, Frame, Frames, Plays, Still};
+pub(crate) use layout::spread;
 pub use layout::{Channels, Depth, Layout, Orientation};
 #[cfg(any(feature = "jpeg", feature = "png"))]
 pub(crate) use metadata::photoshop;

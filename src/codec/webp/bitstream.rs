@@ -22,11 +22,12 @@ pub(super) fn lossy_header(data: &[u8]) -> Result<Header> {
         return Err(damaged(format!("has {} bytes of VP8 data where 10 are needed", data.len())));
     };
     let tag = u32::from_le_bytes([t0, t1, t2, 0]);
-    let (key_frame, version, shown, first_partition) = (tag & 1 == 0, tag >> 1 & 7, tag >> 4 & 1 == 1, tag >> 5);
+    let (key_frame, version, shown) = (tag & 1 == 0, tag >> 1 & 7, tag >> 4 & 1 == 1);
+    let first_partition = first_partition(&[t0, t1, t2]);
     if !key_frame || !shown || version > 3 || [s0, s1, s2] != [0x9D, 0x01, 0x2A] {
         return Err(damaged("has VP8 data that begins with no key frame"));
     }
-    if first_partition as usize >= data.len() {
+    if first_partition >= data.len() {
         let length = data.len();
         return Err(damaged(format!("has {length} bytes of VP8 data, {first_partition} of them in its first part")));
     }
@@ -37,6 +38,11 @@ pub(super) fn lossy_header(data: &[u8]) -> Result<Header> {
         return Err(damaged(format!("is {width}x{height} pixels")));
     }
     Ok(Header { width, height, alpha: false, lossless: false })
+}
+
+/// Bytes of the first partition, as the tag of a VP8 frame says.
+pub(super) const fn first_partition(&[low, middle, high]: &[u8; 3]) -> usize {
+    u32::from_le_bytes([low, middle, high, 0]) as usize >> 5
 }
 
 /// Reads the header of VP8L data.

@@ -7,19 +7,22 @@
 
 use std::ffi::c_int;
 
-use super::libwebp::{Config, Source, Watcher};
-use crate::error::Result;
+use super::{
+    bitstream::first_partition,
+    libwebp::{Config, Source, Watcher},
+};
+use crate::{error::Result, picture::spread};
 
 /// Smaller pictures have room for whatever modes.
 const LEAST_PIXELS: u64 = 16 << 20;
 /// Bytes that libwebp takes to fit.
 const ROOM: f64 = (512 - 2) as f64 * 1024.0;
+/// Where the frame tag of a simple lossy file begins.
+const TAG: usize = 20;
 /// Parts that foretell, and their columns and rows: from so many places they come within a few percent, and as they have
 /// more edges than the whole, rather above it. In one picture, as libwebp spreads quality over what it sees.
 const PARTS: u32 = 96;
 const SIDE: u32 = 128;
-/// The golden ratio's fraction, of 2^32: its multiples lie evenly.
-const GOLDEN: u32 = 0x9E37_79B9;
 /// Values of `partition_limit`: for 256 bits of a macroblock, which is no limit, for 56, 52, 47, 41, 36, 31 and 16.
 const LIMITS: [c_int; 8] = [0, 53, 55, 57, 60, 62, 65, 75];
 
@@ -36,14 +39,15 @@ pub(super) fn for_modes(source: &Source, mut config: Config, watcher: &Watcher) 
     let times = pixels as f64 / f64::from(PARTS * size.0 * size.1);
     config.partition_limit = mildest(|limit| {
         let coded = parts.coded(&Config { partition_limit: limit, ..config }, watcher)?;
-        Ok(first_partition(&coded) as f64 * times <= ROOM)
+        let bytes = coded.get(TAG..).and_then(|tag| tag.first_chunk()).map_or(0, first_partition);
+        Ok(bytes as f64 * times <= ROOM)
     })?;
     Ok(config)
 }
 
 /// Column and row of a part, up to the last: all of either lie evenly, and on macroblocks.
 fn corner(number: u32, (right, bottom): (u32, u32)) -> (u32, u32) {
-    let left = ((u64::from(right) * u64::from(number.wrapping_mul(GOLDEN))) >> u32::BITS) as u32;
+    let left = spread(number as usize, right as usize) as u32;
     (left / 16 * 16, bottom * number / (PARTS - 1) / 16 * 16)
 }
 
@@ -58,13 +62,6 @@ fn mildest(mut fits: impl FnMut(c_int) -> Result<bool>) -> Result<c_int> {
         (low, high) = if fits(LIMITS[middle])? { (low, middle) } else { (middle + 1, high) };
     }
     Ok(LIMITS[low])
-}
-
-/// Bytes of the first partition of a simple lossy file, as its frame tag says.
-fn first_partition(file: &[u8]) -> usize {
-    const TAG: usize = 20;
-    let Some(&[low, middle, high]) = file.get(TAG..TAG + 3) else { return 0 };
-    u32::from_le_bytes([low, middle, high, 0]) as usize >> 5
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::Reference;
 use crate::{
     control::Run,
     error::Result,
-    picture::{Layout, Picture, Samples},
+    picture::{Layout, Picture, Samples, spread},
 };
 
 /// Rows of a band. A multiple of 16, so that the blocks and macroblocks of every codec lie as in the whole picture; less
@@ -18,8 +18,6 @@ const ALIGNMENT: usize = 16;
 const LEAST_PIXELS: u64 = 1 << 20;
 /// Pixels of all bands at most.
 const MOST_PIXELS: usize = 4 << 20;
-/// The golden ratio's fraction, of 2^32: its multiples lie evenly, however many there are.
-const GOLDEN: u32 = 0x9E37_79B9;
 
 /// A quarter of a large picture: bands of 128 rows, evenly spread from top to bottom and stacked; `None` if the picture
 /// is below a megapixel or too low for two bands. Of very large pictures bands are cut to the same width, from all over
@@ -76,14 +74,10 @@ impl Places {
             return None;
         }
         let width = across.min(aligned(MOST_PIXELS / (count * BAND_ROWS)));
-        let corners = (0..count).map(|index| (column(index, across - width), row(index, count, height))).collect();
+        let corner = |index: usize| (aligned(spread(index, across - width)), row(index, count, height));
+        let corners = (0..count).map(corner).collect();
         Some(Self { width, corners })
     }
-}
-
-/// The first column of a band, from those up to `last`: bands that follow each other lie far apart, and all of them evenly.
-fn column(index: usize, last: usize) -> usize {
-    aligned(((u64::from((index as u32).wrapping_mul(GOLDEN)) * last as u64) >> u32::BITS) as usize)
 }
 
 /// The first row of a band: that which centres it in its part of the picture.

@@ -104,6 +104,11 @@ fn is_very_large(task: &Task<'_>) -> bool {
     task.picture.layout().pixels() >= VERY_LARGE
 }
 
+/// The place in [`NEAR_LOSSLESS`] of the most preprocessing that is tried.
+fn least_exact(task: &Task<'_>) -> usize {
+    if is_very_large(task) { EXACT } else { 0 }
+}
+
 fn lossless(near_lossless: u8, (method, effort): (u8, u8)) -> EncodeOptions {
     let coding = WebpCoding::Lossless { near_lossless, exact: near_lossless == 100, effort };
     EncodeOptions::Webp(WebpOptions { coding, method, tolerance: 0 })
@@ -192,7 +197,7 @@ impl Search<'_> {
                     return Ok(lossy);
                 }
                 // Rare, and large in any coding: saturated detail, whose chroma lossy coding halves.
-                self.near_lossless(if is_very_large(self.task) { EXACT } else { 0 }, QUICK, reference)
+                self.near_lossless(least_exact(self.task), QUICK, reference)
             }
         }
     }
@@ -255,10 +260,8 @@ impl Search<'_> {
         if reached && exact.file.len() as f64 * LEAST_LEFT > bytes {
             return Ok(outlook);
         }
-        let (at, near) = match is_very_large(self.task) {
-            true => (EXACT, exact),
-            false => first_near(exact, aim.target, |level| trial(level.into(), lossless(level, QUICK)))?,
-        };
+        let from = least_exact(self.task);
+        let (at, near) = first_near(exact, aim.target, from, |level| trial(level.into(), lossless(level, QUICK)))?;
         let near = near.file.len() as f64;
         let may_win = !reached || near * LEAST_LEFT_SLOW <= bytes;
         let lossy = reached && near > bytes * LEAST_LEFT_SLOW;
@@ -307,10 +310,10 @@ fn smaller(first: Trial, second: Trial, target: f64) -> Trial {
     if second.score >= target && second.file.len() < first.file.len() { second } else { first }
 }
 
-/// The place in [`NEAR_LOSSLESS`] of the most preprocessing that reaches the target, and what it gave; that of none where
+/// The place in [`NEAR_LOSSLESS`], not before `from`, of the most preprocessing that reaches the target, and what it gave; that of none where
 /// preprocessing spoils the repetition that some graphics live on.
-fn first_near(exact: Trial, target: f64, trial: impl Fn(u8) -> Result<Trial>) -> Result<(usize, Trial)> {
-    for (at, &level) in NEAR_LOSSLESS[..EXACT].iter().enumerate() {
+fn first_near(exact: Trial, target: f64, from: usize, trial: impl Fn(u8) -> Result<Trial>) -> Result<(usize, Trial)> {
+    for (at, &level) in NEAR_LOSSLESS[..EXACT].iter().enumerate().skip(from) {
         let near = trial(level)?;
         if near.score >= target {
             return Ok(if near.file.len() < exact.file.len() { (at, near) } else { (EXACT, exact) });

@@ -23,7 +23,7 @@ use self::{
     odds::{Costs, Counts},
     tokens::{Contexts, Residual, Residuals, blocks, read_block, write_block},
 };
-use super::riff::damaged;
+use super::{bitstream::first_partition, riff::damaged};
 use crate::{control::Run, error::Result};
 
 /// Bytes before the first partition.
@@ -51,7 +51,7 @@ impl KeyFrame {
         let Some((&tag, rest)) = data.split_first_chunk::<TAG>() else { return Err(damaged("has no VP8 header")) };
         let side = |at: usize| usize::from(u16::from_le_bytes([tag[at], tag[at + 1]]) & 0x3FFF);
         let (across, down) = (side(6).div_ceil(16), side(8).div_ceil(16));
-        let first = u32::from_le_bytes([tag[0], tag[1], tag[2], 0]) as usize >> 5;
+        let first = first_partition(&[tag[0], tag[1], tag[2]]);
         let (first, rest) =
             rest.split_at_checked(first).ok_or_else(|| damaged("has a VP8 partition beyond its end"))?;
         let mut reader = Reader::new(first);
