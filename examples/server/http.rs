@@ -320,13 +320,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_no_route_takes_is_refused_as_the_interface_says() {
+    async fn what_no_route_takes_is_refused_as_the_interface_says_and_health_is_told_so() {
         let routes = routes(front(false));
         let peer = Peer { address: SocketAddr::from(([127, 0, 0, 1], 1)), encrypted: true };
-        for (method, path) in [("GET", "/nothing"), ("POST", "/health"), ("PUT", "/docs"), ("DELETE", "/metrics")] {
+        let refused = [("GET", "/nothing"), ("POST", "/health"), ("PUT", "/docs"), ("DELETE", "/metrics")];
+        for (method, path) in refused.into_iter().chain([("GET", "/health")]) {
+            let status = if (method, path) == ("GET", "/health") { 200 } else { 404 };
             let request = Request::builder().method(method).uri(path).extension(ConnectInfo(peer));
             let answer = routes.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
-            assert_eq!(answer.status(), 404, "{method} {path}");
+            assert_eq!(answer.status(), status, "{method} {path}");
             assert_eq!(answer.headers()["content-type"], "application/json", "{method} {path}");
             assert!(answer.headers().contains_key("x-ratelimit-limit"), "{method} {path}");
         }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Inner, Response, Service};
+use super::{Inner, Response, Service, response::fresh_id};
 use crate::port::{self, ledger::Load};
 
 /// How the service fares.
@@ -37,11 +37,10 @@ impl Service {
         }
     }
 
-    /// [`health`](Self::health) as an answer: 200, or 503 where no requests are taken.
+    /// [`health`](Self::health) as an answer: 200, or an error of 503 where no requests are taken; either way with its fields.
     pub async fn health_answer(&self) -> Response {
         let health = self.health().await;
-        let status = if health.ready { 200 } else { 503 };
-        Response::json(status, serde_json::to_vec(&health).unwrap_or_default())
+        Response::health(&health, fresh_id(self.0.now())).with_rate(self.0.gate.full())
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::Health;
 use crate::{
     clock::Timestamp,
     description::Description,
@@ -50,6 +51,13 @@ impl Response {
     /// The acceptance of a request.
     pub(super) fn accepted(id: JobId) -> Self {
         Self::json(202, body(&Accepted { success: true, code: 202, id: id.0 }))
+    }
+
+    /// How a service fares; an error with `id` where it takes no requests.
+    pub(super) fn health(health: &Health, id: JobId) -> Self {
+        let code = if health.ready { 200 } else { 503 };
+        let failed = (!health.ready).then_some(Unready { id: id.0, message: "the service takes no requests now" });
+        Self::json(code, body(&HealthBody { success: health.ready, code, failed, health }))
     }
 
     #[must_use]
@@ -220,6 +228,22 @@ struct Accepted {
 }
 
 #[derive(Serialize)]
+struct HealthBody<'a> {
+    success: bool,
+    code: u16,
+    #[serde(flatten)]
+    failed: Option<Unready>,
+    #[serde(flatten)]
+    health: &'a Health,
+}
+
+#[derive(Serialize)]
+struct Unready {
+    id: Uuid,
+    message: &'static str,
+}
+
+#[derive(Serialize)]
 struct Failed<'a> {
     success: bool,
     code: u16,
@@ -288,6 +312,19 @@ mod tests {
             String::from_utf8(Problem::too_fast(7).body(id())).unwrap(),
             r#"{"success":false,"code":429,"id":"01890a5d-ac96-774b-bcce-b302099a8057","message":"the rate limit is exceeded, try again in 7 seconds"}"#
         );
+    }
+
+    #[test]
+    fn how_the_service_fares_is_told_like_any_answer() {
+        let fares = |ready| {
+            let health = Health { ready, waiting: 1, processing: 2, source_bytes: 3, oldest_s: 0.5, notifications: 4 };
+            let Body::Bytes(bytes) = Response::health(&health, id()).body else { panic!("a blob") };
+            String::from_utf8(bytes).unwrap()
+        };
+        let rest = r#""waiting":1,"processing":2,"source_bytes":3,"oldest_s":0.5,"notifications":4}"#;
+        assert_eq!(fares(true), format!(r#"{{"success":true,"code":200,"ready":true,{rest}"#));
+        let failed = r#""success":false,"code":503,"id":"01890a5d-ac96-774b-bcce-b302099a8057","message":"the service takes no requests now""#;
+        assert_eq!(fares(false), format!(r#"{{{failed},"ready":false,{rest}"#));
     }
 
     #[test]
