@@ -1,23 +1,15 @@
 //! Choosing colours: a median cut by variance, refined by k-means.
 
 use super::{
-    Palette, SEEN,
-    histogram::{Bin, Histogram, MANY, weight},
+    MOST, Palette, SEEN,
+    histogram::{Bin, Histogram},
+    hues::{keep_hues, keep_words},
     space::{Point, Points, colour, distance, point},
 };
 use crate::{control::Run, error::Result};
 
 /// Rounds of k-means; most palettes have settled by then.
 const ROUNDS: usize = 12;
-
-/// Entries of a table.
-const MOST: usize = 256;
-
-/// How far the hue of a thin line or a letter may be off, as a distance in Oklab without lightness: more makes red of gray.
-const TINGED: f32 = 0.03;
-/// Pixels of a colour that has a hue to be kept, and of one of which half as much is seen, as of a word.
-const SEVERAL: f32 = 8.0;
-const WORD: f32 = 128.0;
 
 /// The squared error over all its pixels from which a plain area has a colour of its own, as a squared distance in Oklab.
 #[derive(Debug, Clone, Copy)]
@@ -73,49 +65,10 @@ pub(crate) fn faithful(histogram: &Histogram, size: usize, missed: Missed, run: 
             points.push(here);
         }
     }
-    // Photographs have too many colours for one to be that of a line.
-    if histogram.distinct <= MANY {
-        keep_hues(histogram, &mut colours, &mut points, means, run)?;
-    }
+    keep_words(histogram, &mut colours, &mut points, means, run)?;
+    keep_hues(histogram, &mut colours, &mut points, run)?;
     colours.sort_unstable();
     Ok(Palette { colours })
-}
-
-/// Adds colours of which there are several pixels and none of the nearest hue, the most frequent first, or gives them the places
-/// of the first `means`.
-fn keep_hues(
-    histogram: &Histogram,
-    colours: &mut Vec<[u8; 4]>,
-    points: &mut Vec<Point>,
-    means: usize,
-    run: Run<'_>,
-) -> Result<()> {
-    let mut free = vec![true; means];
-    let mut bins: Vec<&Bin> = histogram.bins.iter().filter(|bin| bin.weight >= weight(SEVERAL)).collect();
-    bins.sort_unstable_by(|one, other| other.weight.total_cmp(&one.weight).then(one.colour.cmp(&other.colour)));
-    let mut index = Points::new(points);
-    for bins in bins.chunks(1 << 10) {
-        run.check()?;
-        for bin in bins {
-            let at = index.nearest(bin.point).0;
-            let there = points[at];
-            let [a, b] = [there[1] - bin.point[1], there[2] - bin.point[2]];
-            let tinge = a * a + b * b;
-            if colours.len() < MOST && tinge > TINGED * TINGED {
-                colours.push(bin.colour);
-                points.push(bin.point);
-                index = Points::new(points);
-                continue;
-            }
-            // A mean may be of no hue that there is: the most frequent colour takes its place.
-            let word = bin.weight >= weight(WORD);
-            if word && at < free.len() && std::mem::take(&mut free[at]) && tinge > TINGED * TINGED / 4.0 {
-                (colours[at], points[at]) = (bin.colour, bin.point);
-                index = Points::new(points);
-            }
-        }
-    }
-    Ok(())
 }
 
 /// A group of bins while cutting.
@@ -271,7 +224,7 @@ mod tests {
     fn a_large_area_of_nearly_one_colour_keeps_it() {
         // Three that look the same, and what is left of the cluster.
         let colours = [[57, 7, 23, 255], [58, 8, 24, 255], [59, 9, 25, 255], [50, 30, 30, 255], [46, 34, 34, 255]];
-        let bins = colours.map(|colour| Bin { colour, point: point(colour), weight: 1.0 });
+        let bins = colours.map(|colour| Bin { colour, point: point(colour), pixels: 1, weight: 1.0 });
         let centre = mean(bins.iter().map(|bin| (bin.point, bin.weight)));
         assert!(colour(centre)[1] > 14, "nothing to be mended");
         assert_eq!(settled(&bins, &[0; 5], &[centre]), [[58, 8, 24, 255]]);

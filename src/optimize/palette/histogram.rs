@@ -11,6 +11,7 @@ pub(super) const MANY: usize = 1 << 15;
 pub(super) struct Bin {
     pub(super) colour: [u8; 4],
     pub(super) point: Point,
+    pub(super) pixels: u32,
     pub(super) weight: f32,
 }
 
@@ -129,7 +130,7 @@ impl Changes {
 }
 
 fn bin(colour: [u8; 4], count: u32) -> Bin {
-    Bin { colour, point: point(colour), weight: weight(count as f32) }
+    Bin { colour, point: point(colour), pixels: count, weight: weight(count as f32) }
 }
 
 /// Small areas of a colour of their own (an icon, a line) matter more than their share of pixels.

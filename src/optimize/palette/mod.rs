@@ -8,6 +8,7 @@ use std::{
 mod cluster;
 mod gradient;
 mod histogram;
+mod hues;
 mod remap;
 mod space;
 
@@ -18,6 +19,9 @@ pub(crate) use remap::{Original, Remap, Remapped, Sequence, remap_but};
 use space::{Points, point};
 
 use crate::{control::Run, error::Result};
+
+/// Entries of a table.
+const MOST: usize = 256;
 
 /// The distance in Oklab from which a wrong colour of a plain area is seen: about four steps of gray.
 const SEEN: f32 = 0.01;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::{
     Palette, SEEN,
     histogram::colours,
+    hues::{TINGED, tinge},
     space::{Point, Points, distance, point},
 };
 use crate::{
@@ -300,7 +301,8 @@ impl Pen {
         next[x + 2] = add(next[x + 2], scaled(error, 1.0 / 16.0));
     }
 
-    /// The nearest colour, or that of a neighbour which is hardly farther; in a plain area, none that is seen to be wrong.
+    /// The nearest colour, or that of a neighbour which is hardly farther, of no other hue, and in a plain area not seen to be
+    /// wrong.
     fn choose(
         &self,
         wanted: Point,
@@ -317,8 +319,11 @@ impl Pen {
             true => SEEN.clamp(least.sqrt(), least.sqrt() + self.how.tolerance),
             false => least.sqrt() + self.how.tolerance,
         };
-        let within =
-            |candidate: &u8, reach: f32| distance(self.points[usize::from(*candidate)], wanted) <= reach * reach;
+        let off = tinge(self.points[usize::from(nearest)], wanted).max(TINGED * TINGED);
+        let within = |candidate: &u8, reach: f32| {
+            let there = self.points[usize::from(*candidate)];
+            distance(there, wanted) <= reach * reach && tinge(there, wanted) <= off
+        };
         let (first, second) = if copying_above { (above, left) } else { (left, above) };
         first.filter(|c| within(c, reach)).or(second.filter(|c| within(c, reach))).unwrap_or(nearest)
     }
@@ -383,6 +388,24 @@ mod tests {
         assert!((160..=200).contains(&mean(halves(&last).1)), "{}", mean(halves(&last).1));
         sequence.restart();
         assert!(sequence.next(&frame(0), run).unwrap() == first);
+    }
+
+    #[test]
+    fn a_neighbour_of_another_hue_is_not_repeated() {
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        // Two grays, and a blue that is as light as one and nearly as near as the other.
+        let colours = vec![[90, 90, 90, 255], [110, 110, 110, 255], [70, 90, 130, 255]];
+        let palette = Palette { colours: colours.clone() };
+        let drawn = |other: [u8; 4]| {
+            let pixel = |at: usize| if at % 4 == 3 { other } else { colours[0] };
+            let samples = (0..32 * 8).flat_map(pixel).collect();
+            let picture = Picture::new(32, 8, Channels::Rgba, Samples::Eight(samples)).unwrap();
+            let how = Remap { dither: 0.0, tolerance: 0.12 };
+            let indices = Original::new(&picture, run).unwrap().remap(&palette, how, run).unwrap().indices;
+            indices.into_iter().skip(3).step_by(4).collect::<Vec<u8>>()
+        };
+        assert!(drawn(colours[1]).into_iter().all(|index| index == 0), "as before");
+        assert!(drawn(colours[2]).into_iter().all(|index| index == 2));
     }
 
     #[test]
