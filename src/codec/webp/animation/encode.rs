@@ -245,6 +245,7 @@ fn lossy(drawing: &Drawing, config: &Config, colours: Colours, run: Run<'_>) -> 
     let mut config = *config;
     if !drawing.is_opaque() {
         config.method = config.method.min(MOST_METHOD_OF_ALPHA);
+        config.exact = drawing.is_filled().into();
     }
     drawing.coded(&mut drawing.source(colours, run)?, &config, run)
 }

@@ -76,6 +76,9 @@ impl Patch<'_> {
                 }
             }
         }
+        if drawn == Drawn::Blocks {
+            fill_hidden(&mut samples, area.width);
+        }
         let opaque = samples.iter().skip(3).step_by(4).all(|&alpha| alpha == u8::MAX);
         let blends = drawn != Drawn::All;
         (!blends || !opaque).then_some(Drawing { samples, area, blends, opaque })
@@ -98,6 +101,41 @@ impl Patch<'_> {
     }
 }
 
+/// Gives what is hidden of RGBA, which libwebp would make black, the colour of what is drawn beside it: the filter that smooths the
+/// edges of blocks would darken these.
+fn fill_hidden(samples: &mut [u8], width: usize) {
+    let (pixels, _) = samples.as_chunks_mut::<4>();
+    let (across, down) = (width.div_ceil(BLOCK), (pixels.len() / width).div_ceil(BLOCK));
+    let block = |at: usize| at / width / BLOCK * across + at % width / BLOCK;
+    // Sums of red, green and blue, and how many.
+    let mut sums = vec![[0u32; 4]; across * down];
+    for (at, &[r, g, b, _]) in pixels.iter().enumerate().filter(|(_, pixel)| pixel[3] > 0) {
+        let sum = &mut sums[block(at)];
+        *sum = [sum[0] + u32::from(r), sum[1] + u32::from(g), sum[2] + u32::from(b), sum[3] + 1];
+    }
+    let Some(first) = sums.iter().copied().find(|sum| sum[3] > 0) else { return };
+    let mut colours: Vec<[u8; 3]> = Vec::with_capacity(sums.len());
+    for at in 0..sums.len() {
+        let (x, y) = (at % across, at / across);
+        let rows = y.saturating_sub(1)..(y + 2).min(down);
+        let beside = rows.flat_map(|y| &sums[y * across..][x.saturating_sub(1)..(x + 2).min(across)]);
+        let around = beside.fold([0; 4], |all: [u32; 4], sum| std::array::from_fn(|n| all[n] + sum[n]));
+        let sum = if sums[at][3] > 0 { sums[at] } else { around };
+        // Where nothing is drawn near, what takes the fewest bytes.
+        let before = if x > 0 { colours.get(at - 1) } else { at.checked_sub(across).and_then(|at| colours.get(at)) };
+        let mean = |sum: [u32; 4]| [0, 1, 2].map(|n| (sum[n] / sum[3]) as u8);
+        colours.push(match before {
+            _ if sum[3] > 0 => mean(sum),
+            Some(&before) => before,
+            None => mean(first),
+        });
+    }
+    for (at, pixel) in pixels.iter_mut().enumerate().filter(|(_, pixel)| pixel[3] == 0) {
+        let [r, g, b] = colours[block(at)];
+        *pixel = [r, g, b, 0];
+    }
+}
+
 struct Blocks {
     origin: (usize, usize),
     across: usize,
@@ -111,6 +149,11 @@ impl Blocks {
 }
 
 impl Drawing {
+    /// Whether what is hidden has colours for it to take few bytes.
+    pub(super) const fn is_filled(&self) -> bool {
+        self.blends
+    }
+
     /// Whether every pixel is.
     pub(super) const fn is_opaque(&self) -> bool {
         self.opaque
@@ -135,5 +178,32 @@ pub(super) fn coded_image(source: &mut Source, config: &Config, run: Run<'_>) ->
     match File::parse(&file)?.content {
         Content::Still(image) => Ok((image.coded.to_vec(), image.header.alpha)),
         Content::Animation(_) => Err(Error::internal("encoding WebP", "libwebp wrote an animation")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_hidden_has_the_colour_of_what_is_drawn_beside_it_and_further_off_of_what_is_before() {
+        const WIDTH: usize = 5 * BLOCK;
+        let drawn = |x: usize, y: usize| match (x / BLOCK, y / BLOCK) {
+            (0, 0) if x < 4 => Some([90, 60, 30]),
+            (4, 0) => Some([10, 20, 200]),
+            _ => None,
+        };
+        let pixel = |at: usize| drawn(at % WIDTH, at / WIDTH).map_or(NOTHING, |[r, g, b]| [r, g, b, u8::MAX]);
+        let mut samples: Vec<u8> = (0..WIDTH * 3 * BLOCK).flat_map(pixel).collect();
+        fill_hidden(&mut samples, WIDTH);
+        let filled = samples.as_chunks::<4>().0;
+        for (at, &[r, g, b, alpha]) in filled.iter().enumerate() {
+            let (x, y) = (at % WIDTH, at / WIDTH);
+            let meant = match (x / BLOCK, y / BLOCK) {
+                (3 | 4, 0 | 1) => [10, 20, 200],
+                _ => [90, 60, 30],
+            };
+            assert_eq!(([r, g, b], alpha == u8::MAX), (meant, drawn(x, y).is_some()), "{x} {y}");
+        }
     }
 }
