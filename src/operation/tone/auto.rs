@@ -94,9 +94,10 @@ impl Balance {
         Shoulder { knee: 0.75, white: self.lightest[channel] }.at(light * self.white[channel])
     }
 
-    /// Whether clipped light of a channel is to be restored.
+    /// Whether clipped light of a channel is to be restored: whether another gains more.
     pub(super) fn loses(&self) -> [bool; 3] {
-        self.white.map(|gain| gain < 1.0)
+        let most = self.white.into_iter().fold(0.0, f64::max);
+        self.white.map(|gain| gain < most)
     }
 
     /// With more or less light. White stays where it is, for a white ground not to turn gray.

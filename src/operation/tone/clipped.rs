@@ -3,19 +3,17 @@
 /// Codes from which on a channel may be clipped, and is.
 const CODES: (f64, f64) = (0.955, 0.99);
 
-/// Gives back what clipping took from a channel that is too strong for the light it was seen in: how strong it was is lost, but
-/// once the cast is gone it was at least as strong as the others, or it would not have been clipped before them. What is
-/// white stays white.
+/// Gives back what clipping took from a channel that another gains on as the cast goes: how strong it was is lost, but once the
+/// cast is gone it was at least as strong as the others, or it would not have been clipped before them. What is white stays white.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Clipped {
-    /// What becomes of the two codes; infinite of channels that lose no light.
+    /// What becomes of the two codes; infinite of channels that lose nothing.
     from: [f32; 3],
     full: [f32; 3],
 }
 
 impl Clipped {
-    /// `light` is what becomes of a channel's index and code, `loses` whether the channel has less light then. `None` if none
-    /// has.
+    /// `light` is what becomes of a channel's index and code, `loses` whether another gains on the channel. `None` if none does.
     pub(super) fn new(loses: [bool; 3], light: impl Fn(usize, f64) -> f64) -> Option<Self> {
         let of = |code| [0, 1, 2].map(|n: usize| if loses[n] { light(n, code) as f32 } else { f32::INFINITY });
         loses.contains(&true).then(|| Self { from: of(CODES.0), full: of(CODES.1) })
@@ -54,6 +52,13 @@ mod tests {
     fn a_channel_that_was_clipped_is_as_strong_as_the_others() {
         assert_eq!(cooled().restored([0.8, 0.95, 0.9]), [0.95, 0.95, 0.9]);
         assert_eq!(cooled().restored([0.8, 1.0, 1.0]), [1.0; 3]);
+    }
+
+    #[test]
+    fn white_stays_so_though_one_channel_gains_on_both_others() {
+        let gains = [0.8, 1.03, 1.6];
+        let warm = Clipped::new([true, true, false], |channel, code| gains[channel] * transfer::decode(code)).unwrap();
+        assert_eq!(warm.restored([0.8, 1.03, 1.6]), [1.6; 3]);
     }
 
     #[test]

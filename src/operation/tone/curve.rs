@@ -10,10 +10,11 @@ pub(super) fn contrast(l: f64, amount: f64) -> f64 {
     l + 1.6 * amount * l * (1.0 - l) * (l - MIDDLE)
 }
 
-/// `l + k a l (1 - l)^3`: most at a quarter; `k` is 2.4 where it lifts and 0.9 where it lowers.
+/// `l + k a l^2 (1 - l)^4`: most at a third, and next to black, where there is only noise, hardly; `k` is 10.5 where it lifts and
+/// 4.5 where it lowers.
 pub(super) fn shadows(l: f64, amount: f64) -> f64 {
-    let span = if amount > 0.0 { 2.4 } else { 0.9 };
-    l + span * amount * l * (1.0 - l).powi(3)
+    let span = if amount > 0.0 { 10.5 } else { 4.5 };
+    l + span * amount * l.powi(2) * (1.0 - l).powi(4)
 }
 
 /// `l + k a (1 - l) l^5`: most at five sixths, so that mid tones hardly move; `k` is 0.9 where it lifts and 1.6 where it lowers.
@@ -36,6 +37,16 @@ mod tests {
             }
             assert!((0..=100).all(|n| (curve(f64::from(n) / 100.0, 0.0) - f64::from(n) / 100.0).abs() < 1e-12));
         }
+    }
+
+    #[test]
+    fn noise_next_to_black_is_not_lifted() {
+        let lifted = |code: u8| {
+            let light = crate::picture::transfer::decode(f64::from(code) / 255.0);
+            crate::picture::transfer::encode(shadows(light.cbrt(), 1.0).powi(3)) * 255.0
+        };
+        assert!(lifted(1) < 5.0 && lifted(2) < 9.0, "{} {}", lifted(1), lifted(2));
+        assert!(lifted(30) > 60.0, "{}", lifted(30));
     }
 
     #[test]
