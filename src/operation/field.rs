@@ -1,6 +1,6 @@
 //! Planes of numbers, and what blurs them.
 
-use crate::{control::Run, error::Result};
+use crate::{control::Run, error::Result, picture::Layout};
 
 /// Numbers row by row; codes of 0 to 255, or what comes of them.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,6 +13,17 @@ pub(super) struct Field {
 impl Field {
     pub(super) fn new(width: usize, height: usize) -> Self {
         Self { width, height, values: vec![0.0; width * height] }
+    }
+
+    /// Of samples of 16 bits: their luma in codes of 8 bits, by the weights of JPEG.
+    pub(super) fn of_luma(samples: &[u16], layout: Layout) -> Self {
+        let mut luma = Self::new(layout.width as usize, layout.height as usize);
+        for (luma, pixel) in luma.values.iter_mut().zip(samples.chunks_exact(layout.channels.count())) {
+            let code = |channel: usize| f32::from(pixel[channel]) / 257.0;
+            let gray = layout.channels.is_gray();
+            *luma = if gray { code(0) } else { 0.299 * code(0) + 0.587 * code(1) + 0.114 * code(2) };
+        }
+        luma
     }
 
     pub(super) fn rows(&self) -> impl Iterator<Item = &[f32]> {

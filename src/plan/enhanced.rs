@@ -28,7 +28,7 @@ impl Enhanced {
         let sharpness = request.tone.map_or(0, |tone| tone.sharpness);
         Ok(Self {
             denoise: noise_removal(request, models, jpeg)?,
-            light: light.map(|asked| Light { strength: asked.strength, denoise: models.denoise.clone() }),
+            light: light.map(|asked| Light { strength: asked.strength, denoise: models.denoise.clone(), jpeg }),
             tone: request.tone.map(tone).filter(|tone| !tone.is_identity()),
             face: request.face.filter(|face| face.strength > 0).map(|asked| Clearing::by(asked, models)),
             upscale: if drawn { None } else { super_resolution(request, models)? },

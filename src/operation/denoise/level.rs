@@ -61,7 +61,7 @@ impl Shares {
     /// what it takes away elsewhere is texture that it mistook. Pictures that have been through JPEG are told by their blocks,
     /// and by the quality of the `jpeg` that they come from. Samples are of 16 bits, alpha among them.
     pub(super) fn of(noisy: &[u16], clean: &[u16], layout: Layout, jpeg: Option<u8>, run: Run<'_>) -> Result<Self> {
-        let luma = luma(noisy, layout);
+        let luma = Field::of_luma(noisy, layout);
         let seen = slope(blocks(&luma, run)?, BLOCKS).max(slope(step_of_means(&luma, run)? as f32, MEANS));
         let Drawn { few, alike } = drawn(noisy, layout, run)?;
         let (coded, all) = match jpeg {
@@ -153,17 +153,6 @@ fn drawn(samples: &[u16], layout: Layout, run: Run<'_>) -> Result<Drawn> {
     let exact = found.len() <= SMOOTH && near as f32 <= FEW_NEAR * (any.1 - inner.1) as f32;
     let (same, all) = if exact || found.len() <= PALETTE { any } else { inner };
     Ok(Drawn { few: found.len() <= FEW_COLOURS, alike: slope(same as f32 / all.max(1) as f32, ALIKE) })
-}
-
-/// In codes of 8 bits, by the weights of JPEG.
-fn luma(samples: &[u16], layout: Layout) -> Field {
-    let mut luma = Field::new(layout.width as usize, layout.height as usize);
-    for (luma, pixel) in luma.values.iter_mut().zip(samples.chunks_exact(layout.channels.count())) {
-        let code = |channel: usize| f32::from(pixel[channel]) / 257.0;
-        let gray = layout.channels.is_gray();
-        *luma = if gray { code(0) } else { 0.299 * code(0) + 0.587 * code(1) + 0.114 * code(2) };
-    }
-    luma
 }
 
 /// Whether a pixel of a block is wholly transparent.

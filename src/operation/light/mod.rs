@@ -21,6 +21,8 @@ use std::sync::Arc;
 use super::{
     Apply, Denoise, Model, Operation,
     bleed::{bled, seen},
+    blocks::blocks,
+    field::Field,
     ground::Ground,
     guided::{Base, Reduced},
     recolour::Decoding,
@@ -31,7 +33,7 @@ use super::{
 use crate::{
     control::Run,
     error::Result,
-    picture::{Layout, Picture, Samples, transfer},
+    picture::{Depth, Layout, Picture, Samples, transfer},
 };
 
 /// Low-light boost.
@@ -41,10 +43,19 @@ pub struct Light {
     pub strength: u8,
     /// Removes noise that would show once it is lifted; `None` leaves it.
     pub denoise: Option<Arc<dyn Model>>,
+    /// The quality, 1 to 100, of the JPEG that the picture was decoded from, at its size; `None` if it comes from none.
+    pub jpeg: Option<u8>,
 }
 
 /// Standard deviation of noise, of the square root of delivered light, that shows.
 const VISIBLE: f64 = 0.012;
+
+/// Codes by which edges of blocks stand out once they are lifted: of pictures without JPEG 0.13 at most.
+const BLOCKY: f32 = 0.3;
+
+/// The square root of illumination whose gain lifts the steps of JPEG, and the power of the codes it is in.
+const DARK: f32 = 0.1;
+const GAMMA: f64 = 2.2;
 
 /// Steps of the table of gains.
 const STEPS: usize = 1024;
@@ -122,31 +133,54 @@ impl Operation for Light {
             return Ok(None);
         }
         let denoise = match &self.denoise {
-            Some(model) => removal(model, first, (&boost, noise), run)?,
+            Some(model) => self.removal(model, first, (&boost, noise), run)?,
             None => None,
         };
         Ok(Some(match denoise {
-            Some(denoise) => Box::new(Cleaned { boost, denoise }),
+            Some((denoise, before)) => {
+                let fine = Layout { depth: Depth::Sixteen, ..first.layout() };
+                Box::new(Cleaned { denoise, fine: before.then(|| Boost::new(fine, boost.curve)), boost })
+            }
             None => Box::new(boost),
         }))
     }
 }
 
-/// What takes out the noise that shows; `None` where none does. The boost comes with the noise that its gain makes of what there
-/// is; shadows that are opened show more.
-fn removal(
-    model: &Arc<dyn Model>,
-    first: &Picture,
-    (boost, noise): (&Boost, f64),
-    run: Run<'_>,
-) -> Result<Option<Box<dyn Apply>>> {
-    let denoise = Denoise { strength: 50, jpeg: None, model: Arc::clone(model) };
-    if noise > VISIBLE {
-        return denoise.prepare(first, run);
+impl Light {
+    /// What takes out the noise that shows, and whether it is to be asked before the boost; `None` where none shows. The boost
+    /// comes with the noise that its gain makes of what there is; shadows that are opened show more. What JPEG has left of noise,
+    /// in some blocks and not in others, is known as that only before it is lifted.
+    fn removal(
+        &self,
+        model: &Arc<dyn Model>,
+        first: &Picture,
+        (boost, noise): (&Boost, f64),
+        run: Run<'_>,
+    ) -> Result<Option<(Box<dyn Apply>, bool)>> {
+        let lit = boost.apply(first.clone(), run)?;
+        let before = blocks_show(&lit, run)?;
+        let jpeg = self.jpeg.filter(|_| before).map(|quality| coarser(quality, boost.at(DARK).into()));
+        let denoise = Denoise { strength: 50, jpeg, model: Arc::clone(model) };
+        let shows = before || noise > VISIBLE || f64::from(noise::deviation(&*seen(&lit, run)?, run)?) > VISIBLE;
+        let denoise = if shows { denoise.prepare(first, run)? } else { None };
+        Ok(denoise.map(|denoise| (denoise, before)))
     }
-    let lit = boost.apply(first.clone(), run)?;
-    let shows = f64::from(noise::deviation(&*seen(&lit, run)?, run)?) > VISIBLE;
-    if shows { denoise.prepare(&lit, run) } else { Ok(None) }
+}
+
+/// The quality of a JPEG that has the steps of one of `quality` once codes are lifted by `gain` of linear light, both by the
+/// scale of libjpeg.
+fn coarser(quality: u8, gain: f64) -> u8 {
+    let quality = f64::from(quality.max(1));
+    let scale = if quality < 50.0 { 50.0 / quality } else { 2.0 - quality / 50.0 };
+    let scale = scale * exp2(log2(gain.max(1.0)) / GAMMA);
+    (if scale > 1.0 { 50.0 / scale } else { 100.0 - 50.0 * scale }).clamp(1.0, 100.0) as u8
+}
+
+/// Whether blocks of JPEG show, whose noise is only in some of them, so that no deviation tells.
+fn blocks_show(lit: &Picture, run: Run<'_>) -> Result<bool> {
+    let lit = seen(lit, run)?.into_owned();
+    let layout = lit.layout();
+    Ok(blocks(&Field::of_luma(&lit.into_sixteen(), layout), run)? > BLOCKY)
 }
 
 /// A boost settled: the same for all frames.
@@ -201,16 +235,26 @@ impl Apply for Boost {
 struct Cleaned {
     boost: Boost,
     denoise: Box<dyn Apply>,
+    /// The same of samples of 16 bits, where the noise is removed before.
+    fine: Option<Boost>,
 }
 
 impl Apply for Cleaned {
     fn apply(&self, picture: Picture, run: Run<'_>) -> Result<Picture> {
         // Per pixel, how much of the noise goes: all of it from two stops on.
         let mut shares = Vec::with_capacity(picture.layout().pixels() as usize);
-        let share = |gain: f32| ((gain - 1.0) / 3.0).clamp(0.0, 1.0) * 255.0 + 0.5;
-        let noisy = self.boost.lit(picture, |gain| shares.push(share(gain) as u8), run)?;
-        let clean = self.denoise.apply(noisy.clone(), run)?;
-        mixed(noisy, clean, &shares, run)
+        let mut tell = |gain: f32| shares.push((((gain - 1.0) / 3.0).clamp(0.0, 1.0) * 255.0 + 0.5) as u8);
+        let Some(boost) = &self.fine else {
+            let noisy = self.boost.lit(picture, tell, run)?;
+            let clean = self.denoise.apply(noisy.clone(), run)?;
+            return mixed(noisy, clean, &shares, run);
+        };
+        self.boost.lit(picture.clone(), &mut tell, run)?;
+        let Layout { width, height, channels, depth } = picture.layout();
+        let fine = Picture::new(width, height, channels, Samples::Sixteen(picture.into_sixteen()))?;
+        let clean = self.denoise.apply(fine.clone(), run)?;
+        let lit = boost.apply(mixed(fine, clean, &shares, run)?, run)?;
+        Ok(if depth == Depth::Eight { lit.into_eight() } else { lit })
     }
 }
 

@@ -11,7 +11,7 @@ const SIDE: usize = 96;
 fn lit(strength: u8, first: &Picture, picture: &Picture) -> Picture {
     let (limits, control) = (Limits::default(), Unattended);
     let run = Run { limits: &limits, control: &control };
-    let step = Light { strength, denoise: None }.prepare(first, run).unwrap();
+    let step = Light { strength, denoise: None, jpeg: None }.prepare(first, run).unwrap();
     step.map_or_else(|| picture.clone(), |step| step.apply(picture.clone(), run).unwrap())
 }
 
@@ -151,7 +151,7 @@ fn noise_that_would_show_is_removed_and_what_stays_dark_or_is_clean_is_not_touch
     let cleaned = |picture: &Picture| {
         let limits = Limits::default();
         let run = Run { limits: &limits, control: &Unattended };
-        let light = Light { strength: 50, denoise: Some(Arc::new(Flattens)) };
+        let light = Light { strength: 50, denoise: Some(Arc::new(Flattens)), jpeg: None };
         let step = light.prepare(picture, run).unwrap();
         step.map_or_else(|| picture.clone(), |step| step.apply(picture.clone(), run).unwrap())
     };
@@ -179,6 +179,56 @@ fn noise_that_would_show_is_removed_and_what_stays_dark_or_is_clean_is_not_touch
     assert_eq!(cleaned(&clean), lit(50, &clean, &clean));
     let bright = patches(250.0);
     assert_eq!(cleaned(&bright), bright);
+}
+
+/// Leaves everything, and remembers the lightest that it has seen.
+#[derive(Debug, Default)]
+struct Watches(std::sync::Mutex<f32>);
+
+impl Model for Watches {
+    fn shape(&self) -> Shape {
+        Flattens.shape()
+    }
+
+    fn run(&self, tile: Raster, _: Run<'_>) -> Result<Raster> {
+        let mut lightest = self.0.lock().unwrap();
+        *lightest = tile.samples().iter().copied().fold(*lightest, f32::max);
+        Ok(tile)
+    }
+}
+
+#[test]
+fn what_jpeg_left_in_blocks_is_removed_before_it_is_lifted() {
+    // Every other block has the noise that it had.
+    let dark = |noise: usize| {
+        let sample = |n: usize| {
+            let (x, y) = (n % SIDE, n / SIDE);
+            let kept = (x / 8 + y / 8) % 2 * noise;
+            (10 + (x * 3 + y * 5) / 43 + kept * (2 + n * n * 7 % 5)) as u8
+        };
+        Picture::new(SIDE as u32, SIDE as u32, Channels::Gray, Samples::Eight((0..SIDE * SIDE).map(sample).collect()))
+            .unwrap()
+    };
+    let limits = Limits::default();
+    let run = Run { limits: &limits, control: &Unattended };
+    let seen = |picture: &Picture| {
+        let watches = Arc::new(Watches::default());
+        let light = Light { strength: 50, denoise: Some(watches.clone()), jpeg: Some(80) };
+        let result = light.prepare(picture, run).unwrap().unwrap().apply(picture.clone(), run).unwrap();
+        assert_eq!(result.layout(), picture.layout());
+        assert!(mean(&result) > 2.0 * mean(picture));
+        *watches.0.lock().unwrap()
+    };
+    assert_eq!(seen(&dark(0)), 0.0, "nothing shows");
+    let (brightest, lightest) = (dark(1).eight().unwrap().iter().copied().max().unwrap(), seen(&dark(1)));
+    assert!((lightest * 255.0 - f32::from(brightest)).abs() < 1.0, "{lightest} of {brightest}");
+}
+
+#[test]
+fn the_steps_of_a_jpeg_are_coarser_the_more_they_are_lifted() {
+    assert_eq!([1, 30, 50, 80, 100].map(|quality| coarser(quality, 1.0)), [1, 30, 50, 80, 100]);
+    let lifted = [1.0, 2.0, 4.0, 16.0].map(|gain| coarser(80, gain));
+    assert!(lifted.is_sorted_by(|one, other| one > other) && lifted[3] < 50, "{lifted:?}");
 }
 
 #[test]
