@@ -1,9 +1,10 @@
-//! Where to crop so that what people look at stays: faces and skin, things that stand out by colour, detail.
+//! Where to crop so that what people look at stays: faces and skin, what is set off from its background, the upper end of it
+//! most, things that stand out by colour, detail.
 //!
 //! In the manner of smartcrop.js (Wagner 2013) and the `attention` crop of libvips: a small copy is scored cell by cell,
 //! and the window with the highest score wins. Integers throughout.
 
-use super::geometry::Placement;
+use super::{barrier::barriers, geometry::Placement};
 use crate::operation::face::Place;
 use crate::{
     control::Run,
@@ -15,6 +16,9 @@ use crate::{
 const CELLS: u64 = 160;
 /// Samples of a cell along one side.
 const PROBES: u64 = 4;
+
+/// Barriers up to the first are none, and beyond that by the second no more is worth more.
+const BARRIER: (i32, i32) = (40, 128);
 
 /// Moves the region of `placement`, in a source of this `size`, over the most of `picture`, which shows that source at any
 /// size, and in which there are `faces`.
@@ -30,7 +34,7 @@ pub(super) fn settle(
     let cells =
         |region: f64, source: f64, cells: usize| ((region / source * cells as f64).round() as usize).clamp(1, cells);
     let window = (cells(placement.region.width, width, map.width), cells(placement.region.height, height, map.height));
-    let (x, y) = best_window(&map.scores(faces), map.width, map.height, window);
+    let (x, y) = best_window(&map.scores(faces, window.1), map.width, map.height, window);
     // The last place of the window is the last of the region too, whatever was rounded.
     let place =
         |at: usize, free: usize, slack: f64| if free == 0 { slack / 2.0 } else { slack * at as f64 / free as f64 };
@@ -68,13 +72,16 @@ impl Map {
         self.rgb.iter().map(|&[r, g, b]| (54 * r + 183 * g + 19 * b) >> 8).collect()
     }
 
-    /// What each cell is worth.
-    fn scores(&self, faces: &[Place]) -> Vec<i64> {
+    /// What each cell is worth to a window of so many rows.
+    fn scores(&self, faces: &[Place], rows: usize) -> Vec<i64> {
         let detail = self.detail();
         let rarity = self.rarity();
         let skin = self.skin();
-        let cells = 0..self.rgb.len();
-        let mut scores: Vec<i64> = cells.map(|i| i64::from(2 * detail[i] + 3 * rarity[i] + skin[i])).collect();
+        let apart = self.apart();
+        let tops = self.tops(&apart, rows);
+        // What lies before a background counts, and little else.
+        let look = |i: usize| i64::from((2 * detail[i] + 3 * rarity[i] + skin[i]) * (16 + apart[i]));
+        let mut scores: Vec<i64> = (0..self.rgb.len()).map(|i| look(i) + 480 * i64::from(tops[i])).collect();
         // A face is worth more than all else together, however large that is.
         let all = scores.iter().sum::<i64>();
         for face in faces {
@@ -85,6 +92,25 @@ impl Map {
             }
         }
         scores
+    }
+
+    /// How far each cell is set off from the background, 0 to 128.
+    fn apart(&self) -> Vec<i32> {
+        let (least, most) = BARRIER;
+        barriers(&self.rgb, self.width).into_iter().map(|barrier| (barrier - least).clamp(0, most)).collect()
+    }
+
+    /// The same, the less the more of it lies above, in a window of so many rows: there are heads, and feet may go.
+    fn tops(&self, apart: &[i32], rows: usize) -> Vec<i32> {
+        let half = (16 * rows as i32).max(1);
+        let mut above = vec![0; self.width];
+        let top = |(at, &apart): (usize, &i32)| {
+            let above = &mut above[at % self.width];
+            let top = apart * half / (half + *above);
+            *above += apart;
+            top
+        };
+        apart.iter().enumerate().map(top).collect()
     }
 
     /// Contrast to the four neighbours, 0 to 64: beyond that it is no more worth looking at.
@@ -279,6 +305,16 @@ mod tests {
             }
         });
         assert!(left > 250.0, "{left}");
+    }
+
+    #[test]
+    fn a_figure_keeps_its_head_and_rough_ground_is_left() {
+        let (left, top) = region(100, 400, |x, y| match (x, y) {
+            (38..62, 120..300) => [110, 100, 90],
+            (_, 280..) => [if (x / 3 + y / 3) % 2 == 0 { 160 } else { 190 }, 120, 60],
+            _ => [200, 205, 215],
+        });
+        assert!(left == 0.0 && (40.0..=120.0).contains(&top), "{top}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Changing the size.
 
 mod attention;
+mod barrier;
 mod canvas;
 mod focus;
 mod geometry;
