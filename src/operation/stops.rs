@@ -1,4 +1,4 @@
-//! Powers of two and their logarithms by basic arithmetic alone, so that they are the same on every machine.
+//! Powers of two, their logarithms, and sines by basic arithmetic alone, so that they are the same on every machine.
 
 use std::f64::consts::LN_2;
 
@@ -27,6 +27,18 @@ pub(super) fn log2(x: f64) -> f64 {
     let z = (mantissa - 1.0) / (mantissa + 1.0);
     let series = (0..11).rev().fold(0.0, |sum, n| sum * z * z + 1.0 / f64::from(2 * n + 1));
     exponent as f64 + 2.0 * z * series / LN_2
+}
+
+/// The sine of an angle of 0 to pi / 2 by Taylor's series, exact to 1e-14.
+pub(super) fn sine(angle: f64) -> f64 {
+    let square = angle * angle;
+    let (mut sum, mut term) = (angle, angle);
+    for step in 1..=9 {
+        let n = f64::from(2 * step);
+        term *= -square / (n * (n + 1.0));
+        sum += term;
+    }
+    sum
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use super::geometry::Placement;
 use crate::{
     control::Run,
     error::{Error, Result},
+    operation::stops::sine,
     picture::{Channels, Layout, Picture, Samples, transfer},
 };
 
@@ -203,18 +204,6 @@ fn lanczos3(x: f64) -> f64 {
     // sin 3a = 3 sin a - 4 sin^3 a
     let fast = 3.0 * slow - 4.0 * slow * slow * slow;
     fast * slow * LOBES / (PI * x * PI * x)
-}
-
-/// Taylor's series, exact to 1e-14 for 0 to pi / 2.
-fn sine(angle: f64) -> f64 {
-    let square = angle * angle;
-    let (mut sum, mut term) = (angle, angle);
-    for step in 1..=9 {
-        let n = f64::from(2 * step);
-        term *= -square / (n * (n + 1.0));
-        sum += term;
-    }
-    sum
 }
 
 /// Where black lies among 16 bits, with white three quarters of the range above: Lanczos overshoots between the two

@@ -3,6 +3,7 @@
 mod by_model;
 mod cosine;
 mod denoise;
+mod lattice;
 mod measure;
 mod sharpen;
 mod skin;
@@ -36,6 +37,15 @@ pub struct Crop {
     pub middle: (f32, f32),
     /// The side of the square from brows to chin, in pixels.
     pub side: f32,
+}
+
+impl Crop {
+    /// Goes a `share` of the way to another of its size.
+    fn mix(&mut self, other: &Self, share: f32) {
+        for (pixel, other) in self.pixels.iter_mut().flatten().zip(other.pixels.iter().flatten()) {
+            *pixel += (other - *pixel) * share;
+        }
+    }
 }
 
 /// Makes a face clearer: what a host may put a trained model of its own behind.
@@ -97,7 +107,7 @@ const EDGES: f32 = 12.0;
 
 impl Restore for Classic {
     fn restore(&self, crop: Crop, run: Run<'_>) -> Result<Crop> {
-        let seen = split(&crop);
+        let (seen, before) = (split(&crop), crop.clone());
         let damage = Damage::of(&seen[0], run)?;
         let share = if self.restore.is_some() { damage.soft(&seen[0], run)? } else { 0.0 };
         let whole = self.restore.as_deref().filter(|_| share > 0.0);
@@ -107,12 +117,14 @@ impl Restore for Classic {
             None => self.filtered(crop, seen, &damage, run)?,
             Some(whole) => {
                 let mut clear = self.filtered(crop, seen, &damage, run)?;
-                for (pixel, whole) in clear.pixels.iter_mut().flatten().zip(whole.pixels.iter().flatten()) {
-                    *pixel += (whole - *pixel) * share;
-                }
+                clear.mix(&whole, share);
                 clear
             }
         };
+        let lattice = lattice::share(&split(&before)[0], &split(&clear)[0]);
+        if lattice > 0.0 {
+            clear.mix(&before, lattice);
+        }
         skin::lift(&mut clear);
         Ok(clear)
     }
