@@ -14,8 +14,9 @@ const REACH: usize = 3;
 /// nothing is to be seen where both flicker.
 const UNSEEN: u8 = 2;
 const FLICKERING: f64 = 85.0;
-/// The share of a picture from which on what is smooth counts in full.
+/// The share of a picture, and the pixels, from which on what is smooth counts in full.
 const MUCH: f64 = 0.05;
+const MANY: f64 = 20_000.0;
 /// The mean square of steps above that may be seen at a score of 80, as its root, and the score that more of them cost.
 const FEW: f64 = 0.4;
 const COST: f64 = 45.0;
@@ -60,8 +61,9 @@ impl Contours {
                 sum += excess * excess;
             }
         })?;
-        let share = (self.smooth as f64 / self.steps.len() as f64 / MUCH).min(1.0);
-        let seen = (sum as f64 / self.smooth as f64).sqrt() * share;
+        let smooth = self.smooth as f64;
+        let share = (smooth / (MUCH * self.steps.len() as f64).min(MANY)).min(1.0);
+        let seen = (sum as f64 / smooth).sqrt() * share;
         Ok(COST * (seen - self.allowed).max(0.0))
     }
 }
@@ -173,6 +175,21 @@ mod tests {
         assert_eq!([2, 3].map(|codes| cost(&shadow, &stepped(codes), 90.0) > 0.0), [false, true], "where both flicker");
         let grain = picture(|x, y| 56 + y as u8 + if (x + y) % 2 == 0 { 8 } else { 0 });
         assert!(cost(&shadow, &grain, 80.0) > 0.0, "grain is seen, too");
+    }
+
+    #[test]
+    fn a_shadow_of_a_large_page_counts_as_it_does_of_a_smaller_one() {
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        let of = |rows: usize| {
+            let page = |codes: u8| {
+                let row = |y: usize| [if y < SIDE { 60 + y as u8 / codes * codes } else { 255 }; SIDE];
+                let samples = (0..rows).flat_map(row).collect();
+                Picture::new(SIDE as u32, rows as u32, Channels::Gray, Samples::Eight(samples)).unwrap()
+            };
+            Contours::of(&page(1), 80.0, run).unwrap().cost(&page(9), run).unwrap()
+        };
+        let costs = [20, 40, 100].map(|pages| of(pages * SIDE));
+        assert!(costs[0] > costs[1] && costs[1] == costs[2] && costs[2] > 10.0, "{costs:?}");
     }
 
     #[test]
