@@ -106,12 +106,14 @@ impl Patch<'_> {
 fn fill_hidden(samples: &mut [u8], width: usize) {
     let (pixels, _) = samples.as_chunks_mut::<4>();
     let (across, down) = (width.div_ceil(BLOCK), (pixels.len() / width).div_ceil(BLOCK));
-    let block = |at: usize| at / width / BLOCK * across + at % width / BLOCK;
-    // Sums of red, green and blue, and how many.
+    // Sums of red, green and blue of each block, and how many.
     let mut sums = vec![[0u32; 4]; across * down];
-    for (at, &[r, g, b, _]) in pixels.iter().enumerate().filter(|(_, pixel)| pixel[3] > 0) {
-        let sum = &mut sums[block(at)];
-        *sum = [sum[0] + u32::from(r), sum[1] + u32::from(g), sum[2] + u32::from(b), sum[3] + 1];
+    for (y, row) in pixels.chunks(width).enumerate() {
+        for (sum, pixels) in sums[y / BLOCK * across..].iter_mut().zip(row.chunks(BLOCK)) {
+            for &[r, g, b, _] in pixels.iter().filter(|pixel| pixel[3] > 0) {
+                *sum = [sum[0] + u32::from(r), sum[1] + u32::from(g), sum[2] + u32::from(b), sum[3] + 1];
+            }
+        }
     }
     let Some(first) = sums.iter().copied().find(|sum| sum[3] > 0) else { return };
     let mut colours: Vec<[u8; 3]> = Vec::with_capacity(sums.len());
@@ -130,9 +132,10 @@ fn fill_hidden(samples: &mut [u8], width: usize) {
             None => mean(first),
         });
     }
-    for (at, pixel) in pixels.iter_mut().enumerate().filter(|(_, pixel)| pixel[3] == 0) {
-        let [r, g, b] = colours[block(at)];
-        *pixel = [r, g, b, 0];
+    for (y, row) in pixels.chunks_mut(width).enumerate() {
+        for (&[r, g, b], pixels) in colours[y / BLOCK * across..].iter().zip(row.chunks_mut(BLOCK)) {
+            pixels.iter_mut().filter(|pixel| pixel[3] == 0).for_each(|pixel| *pixel = [r, g, b, 0]);
+        }
     }
 }
 
