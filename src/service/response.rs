@@ -16,6 +16,9 @@ use crate::{
     },
 };
 
+/// Seconds after which a service that takes no requests may take them again.
+const RETRY_S: u64 = 5;
+
 /// An answer, for the host to put into its own HTTP.
 #[derive(Debug)]
 pub struct Response {
@@ -57,7 +60,8 @@ impl Response {
     pub(super) fn health(health: &Health, id: JobId) -> Self {
         let code = if health.ready { 200 } else { 503 };
         let failed = (!health.ready).then_some(Unready { id: id.0, message: "the service takes no requests now" });
-        Self::json(code, body(&HealthBody { success: health.ready, code, failed, health }))
+        let response = Self::json(code, body(&HealthBody { success: health.ready, code, failed, health }));
+        if health.ready { response } else { response.with("Retry-After", RETRY_S) }
     }
 
     #[must_use]
@@ -149,7 +153,7 @@ impl Problem {
     }
 
     pub(super) fn busy(message: &str) -> Self {
-        Self { retry_s: Some(5), ..Self::new(503, message) }
+        Self { retry_s: Some(RETRY_S), ..Self::new(503, message) }
     }
 
     pub(super) fn internal() -> Self {
@@ -318,7 +322,9 @@ mod tests {
     fn how_the_service_fares_is_told_like_any_answer() {
         let fares = |ready| {
             let health = Health { ready, waiting: 1, processing: 2, source_bytes: 3, oldest_s: 0.5, notifications: 4 };
-            let Body::Bytes(bytes) = Response::health(&health, id()).body else { panic!("a blob") };
+            let response = Response::health(&health, id());
+            assert_eq!(response.headers.iter().any(|(name, _)| *name == "Retry-After"), !ready);
+            let Body::Bytes(bytes) = response.body else { panic!("a blob") };
             String::from_utf8(bytes).unwrap()
         };
         let rest = r#""waiting":1,"processing":2,"source_bytes":3,"oldest_s":0.5,"notifications":4}"#;
