@@ -216,3 +216,20 @@ fn cast(survey: &Survey) -> f64 {
     let mired = OCTAVE * (0.53 * (r - g) - 0.85 * (b - g));
     (mired - mired.clamp(0.0, WARM)).clamp(-60.0, 75.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_clipped_white_under_a_cast_is_of_one_light_in_all_channels_without_it() {
+        for shift in [-60.0, -20.0, 20.0, 75.0] {
+            let white = daylight(shift).map(|gain| 1.0 / gain);
+            // Of a picture whose channels are all dark but for one lamp.
+            let balance = Balance { white, lightest: white.map(|gain| 0.3 * gain), ..Balance::NONE };
+            let [r, g, b] = balance.untinted([1.0; 3], balance.clipped());
+            assert!(r == g && g == b && r >= 1.0, "{shift}: {r} {g} {b}");
+        }
+        assert_eq!(Balance::NONE.loses(), [false; 3]);
+    }
+}

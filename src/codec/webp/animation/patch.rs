@@ -190,10 +190,10 @@ mod tests {
 
     #[test]
     fn what_is_hidden_has_the_colour_of_what_is_drawn_beside_it_and_further_off_of_what_is_before() {
-        const WIDTH: usize = 5 * BLOCK;
+        const WIDTH: usize = 7 * BLOCK;
         let drawn = |x: usize, y: usize| match (x / BLOCK, y / BLOCK) {
-            (0, 0) if x < 4 => Some([90, 60, 30]),
-            (4, 0) => Some([10, 20, 200]),
+            (2, 0) if x % BLOCK < 4 => Some([90, 60, 30]),
+            (6, 0) => Some([10, 20, 200]),
             _ => None,
         };
         let pixel = |at: usize| drawn(at % WIDTH, at / WIDTH).map_or(NOTHING, |[r, g, b]| [r, g, b, u8::MAX]);
@@ -203,7 +203,7 @@ mod tests {
         for (at, &[r, g, b, alpha]) in filled.iter().enumerate() {
             let (x, y) = (at % WIDTH, at / WIDTH);
             let meant = match (x / BLOCK, y / BLOCK) {
-                (3 | 4, 0 | 1) => [10, 20, 200],
+                (5 | 6, 0 | 1) => [10, 20, 200],
                 _ => [90, 60, 30],
             };
             assert_eq!(([r, g, b], alpha == u8::MAX), (meant, drawn(x, y).is_some()), "{x} {y}");
