@@ -134,7 +134,7 @@ fn bin(colour: [u8; 4], count: u32) -> Bin {
 }
 
 /// Small areas of a colour of their own (an icon, a line) matter more than their share of pixels.
-pub(super) fn weight(count: f32) -> f32 {
+fn weight(count: f32) -> f32 {
     count.sqrt() * count.sqrt().sqrt()
 }
 

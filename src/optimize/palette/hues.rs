@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     MOST,
-    histogram::{Bin, Histogram, MANY, weight},
+    histogram::{Bin, Histogram, MANY},
     space::{Point, Points, distance},
 };
 use crate::{control::Run, error::Result};
@@ -14,7 +14,7 @@ pub(super) const TINGED: f32 = 0.03;
 /// The sum of such squared distances, over all pixels that one more colour would serve, from which it is worth its place.
 const WORTH: f32 = 0.03;
 /// Pixels of one colour that are seen to be of half as wrong a hue, as those of a word.
-const WORD: f32 = 128.0;
+const WORD: u32 = 128;
 /// The side of a cell of colours that are alike, in Oklab, and how many of the worst are tried as the next colour.
 const CELL: f32 = 0.04;
 const TRIED: usize = 32;
@@ -38,8 +38,8 @@ pub(super) fn keep_words(
         return Ok(());
     }
     let mut free = vec![true; means];
-    let mut words: Vec<&Bin> = histogram.bins.iter().filter(|bin| bin.weight >= weight(WORD)).collect();
-    words.sort_unstable_by(|one, other| other.weight.total_cmp(&one.weight).then(one.colour.cmp(&other.colour)));
+    let mut words: Vec<&Bin> = histogram.bins.iter().filter(|bin| bin.pixels >= WORD).collect();
+    words.sort_unstable_by(|one, other| other.pixels.cmp(&one.pixels).then(one.colour.cmp(&other.colour)));
     let mut index = Points::new(points);
     for bin in words {
         run.check()?;

@@ -108,6 +108,7 @@ const EDGES: f32 = 12.0;
 impl Restore for Classic {
     fn restore(&self, crop: Crop, run: Run<'_>) -> Result<Crop> {
         let (seen, before) = (split(&crop), crop.clone());
+        let luma = seen[0].clone();
         let damage = Damage::of(&seen[0], run)?;
         let share = if self.restore.is_some() { damage.soft(&seen[0], run)? } else { 0.0 };
         let whole = self.restore.as_deref().filter(|_| share > 0.0);
@@ -121,7 +122,7 @@ impl Restore for Classic {
                 clear
             }
         };
-        let lattice = lattice::share(&split(&before)[0], &split(&clear)[0]);
+        let lattice = lattice::share(&luma, &split(&clear)[0]);
         if lattice > 0.0 {
             clear.mix(&before, lattice);
         }
