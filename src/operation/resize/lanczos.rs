@@ -1,6 +1,5 @@
-//! Lanczos3, a band of rows at a time: in linear light, so that fine patterns keep their brightness as they get smaller, but
-//! enlarging in codes of sRGB. The kernel overshoots beside edges, and in linear light what lies below dark grey is black to
-//! eyes: letters and grounds would get dark rims.
+//! Lanczos3, a band of rows at a time: in linear light and without overshoot, so that fine patterns keep their brightness as they
+//! get smaller, but enlarging in codes of sRGB, where the kernel may overshoot as what lies between samples needs it.
 //!
 //! Samples become 16-bit numbers, premultiplied where there is alpha, and go through `fast_image_resize` in integer
 //! arithmetic, once across and once down. Rows stream through a window as tall as the kernel and as wide as the narrower
@@ -11,7 +10,7 @@ use fast_image_resize::{
     images::{Image, ImageRef},
 };
 
-use super::geometry::Placement;
+use super::{geometry::Placement, overshoot};
 use crate::{
     control::Run,
     error::{Error, Result},
@@ -89,7 +88,7 @@ fn stream<T: Sample>(
     let window_width = width.min(columns);
     let band_rows = (BAND_TAPS / (window_width * (2.0 * down.radius()) as usize)).clamp(1, 64);
     let strip_rows = (STRIP_PIXELS / columns).max(1);
-    let mut lanczos = Lanczos::new(count)?;
+    let mut lanczos = Lanczos::new(count, coding.linear)?;
     let (mut window, mut first, mut end) = (Vec::new(), 0, 0);
     let (mut strip, mut band, mut wide) = (Vec::new(), Vec::new(), Vec::new());
 
@@ -148,10 +147,12 @@ struct Lanczos {
     resizer: Resizer,
     options: ResizeOptions,
     pixel: PixelType,
+    /// Whether nothing may overshoot.
+    bounded: bool,
 }
 
 impl Lanczos {
-    fn new(count: usize) -> Result<Self> {
+    fn new(count: usize, bounded: bool) -> Result<Self> {
         let pixel = match count {
             1 => PixelType::U16,
             2 => PixelType::U16x2,
@@ -162,10 +163,10 @@ impl Lanczos {
         let filter = Filter::new("Lanczos3", lanczos3, LOBES).map_err(failed)?;
         let options =
             ResizeOptions::new().resize_alg(ResizeAlg::Convolution(FilterType::Custom(filter))).use_alpha(false);
-        Ok(Self { resizer: Resizer::new(), options, pixel })
+        Ok(Self { resizer: Resizer::new(), options, pixel, bounded })
     }
 
-    /// Scales `crop` of `source` to all of `target`; sizes are columns and rows.
+    /// Scales `crop` of `source`, across or down, to all of `target`; sizes are columns and rows.
     fn pass(
         &mut self,
         source: &[u16],
@@ -181,7 +182,23 @@ impl Lanczos {
         // Rounding must not push the crop over the far edge.
         let w = crop.width.min(columns as f64 - crop.left);
         let h = crop.height.min(rows as f64 - crop.top);
-        self.resizer.resize(&from, &mut to, &self.options.crop(crop.left, crop.top, w, h)).map_err(failed)
+        self.resizer.resize(&from, &mut to, &self.options.crop(crop.left, crop.top, w, h)).map_err(failed)?;
+        if !self.bounded {
+            return Ok(());
+        }
+        if rows == height && h == rows as f64 {
+            let windows = overshoot::windows(crop.left, w / width as f64, width, columns);
+            match self.pixel {
+                PixelType::U16 => overshoot::across::<1>(source, columns, &windows, target),
+                PixelType::U16x2 => overshoot::across::<2>(source, columns, &windows, target),
+                PixelType::U16x3 => overshoot::across::<3>(source, columns, &windows, target),
+                _ => overshoot::across::<4>(source, columns, &windows, target),
+            }
+        } else {
+            let windows = overshoot::windows(crop.top, h / height as f64, height, rows);
+            overshoot::down(source, source.len() / rows, &windows, target);
+        }
+        Ok(())
     }
 }
 

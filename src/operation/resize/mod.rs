@@ -6,6 +6,7 @@ mod canvas;
 mod focus;
 mod geometry;
 mod lanczos;
+mod overshoot;
 
 use geometry::Placement;
 
@@ -57,7 +58,7 @@ pub enum Anchor {
     End,
 }
 
-/// Lanczos3 with premultiplied alpha, in linear light where pictures get smaller.
+/// Lanczos3 with premultiplied alpha; where pictures get smaller, in linear light and without overshoot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resize {
     /// Width in pixels, at least 1; `None` follows the height.
