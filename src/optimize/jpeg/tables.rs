@@ -14,6 +14,11 @@ const ROBIDOUX: [u16; 64] = [
     85, 75, 135, 156, 189, 238, 311, 418,
 ];
 
+/// The scale, that of quality 27, from which on the lowest frequencies get no coarser: whatever else
+/// goes, the colour of plain areas stays within a code or two, and slopes stay slopes. The metric sees neither.
+const COARSEST: f64 = 1.85;
+const LOWEST: [usize; 3] = [0, 1, 8];
+
 /// The tables for a quality of 1 to 100 in zigzag order: luma, and chroma if there is any.
 ///
 /// The finer the table, the flatter: what is left to save at high fidelity lies in low frequencies, and the mean of a
@@ -34,6 +39,7 @@ fn table(scale: f64, power: f64, mean: f64) -> [u16; 64] {
     let entry = |(at, &base): (usize, &u16)| {
         let rise = power_of(f64::from(base) / 16.0, power);
         let share = if at == 0 { mean } else { 1.0 };
+        let scale = if LOWEST.contains(&at) { scale.min(COARSEST) } else { scale };
         (16.0 * rise * scale * share).round().clamp(1.0, 255.0) as u16
     };
     let mut table = [0; 64];
@@ -72,7 +78,8 @@ mod tests {
     #[test]
     fn tables_stay_within_baseline_and_fall_with_quality() {
         let low = table(50.0, 1.0, 0.5);
-        assert!(low.iter().all(|entry| *entry == 255));
+        assert_eq!([low[0], low[1], low[8]], [15, 30, 30], "colours of plain areas stay");
+        assert_eq!(low.iter().filter(|entry| **entry == 255).count(), 61);
         assert!(table(0.0, 0.45, 0.75).iter().all(|entry| *entry == 1));
         let (coarse, fine) = (table(0.6, 0.78, 0.51), table(0.3, 0.6, 0.63));
         assert!(coarse.iter().zip(&fine).all(|(coarse, fine)| coarse >= fine));
