@@ -273,7 +273,7 @@ fn a_smart_crop_looks_at_the_frame_that_tells() {
 fn what_gets_smaller_has_no_rims() {
     // Bright strokes across and down, of all widths, on a dark ground.
     let ground = [110, 16, 32, 120];
-    let strokes = |x: usize, y: usize| (x * x / 40) % 9 == 0 || (y * y / 30) % 11 == 0;
+    let strokes = |x: usize, y: usize| (x * x / 40).is_multiple_of(9) || (y * y / 30).is_multiple_of(11);
     for channels in [Channels::Gray, Channels::GrayAlpha, Channels::Rgb, Channels::Rgba] {
         let count = channels.count();
         let colour = |i: usize| match strokes(i / count % 150, i / count / 150) {
