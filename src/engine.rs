@@ -327,8 +327,10 @@ impl Work<'_> {
         let marked = |(rest, mark): (&str, &str)| {
             Mark::parse(mark).is_some_and(|mark| mark.vouches_for(self.plan.goal, &self.signed(rest.as_bytes())))
         };
+        let notices = codec::svg::notices(&text);
+        let kept = if self.plan.keep.copyright || self.plan.keep.all { notices.as_slice() } else { &[] };
         // A document type may name what viewers load.
-        let may_keep_source = self.plan.may_keep_source && !text.typed;
+        let may_keep_source = self.plan.may_keep_source && !text.typed && kept == notices;
         if may_keep_source && codec::svg::unmarked(&text).is_some_and(marked) && is_clean_svg(&text, self.run)? {
             return Ok(Optimised { bytes: self.bytes.to_vec(), score: 100.0, warnings: Vec::new() });
         }
@@ -344,6 +346,7 @@ impl Work<'_> {
         };
         let Drawn { mut done, clean } = optimise_svg(&task, self.run)?;
         done.warnings.extend(unseen.map(str::to_owned));
+        done.bytes = codec::svg::with_notices(done.bytes, kept);
         let mark = Mark::new(self.plan.goal, &self.signed(&done.bytes)).to_string();
         done.bytes = codec::svg::packed(&codec::svg::marked(done.bytes, &mark), self.bytes)?;
         if may_keep_source && clean && self.bytes.len() <= done.bytes.len() {

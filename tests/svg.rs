@@ -69,6 +69,24 @@ fn every_preset_shrinks_a_drawing_and_a_second_pass_changes_nothing() {
 }
 
 #[test]
+fn author_and_rights_survive_in_comments_and_in_pixels_unless_they_are_to_go() {
+    let rights = "<rdf:RDF xmlns:rdf=\"urn:rdf\" xmlns:cc=\"urn:cc\" xmlns:dc=\"urn:dc\"><cc:Work><dc:date>1999</dc:date><dc:creator>\
+        <cc:Agent><dc:title>Jo</dc:title></cc:Agent></dc:creator></cc:Work></rdf:RDF>";
+    let source = DRAWING.replace("Nothing of interest", rights).replace("Created by hand", "! (c) 2024 Jo");
+    for asked in ["{}", r#"{"optimize":{"compression":"lossless"},"output":{"metadata":["all"]}}"#] {
+        let made = process(source.as_bytes(), asked).unwrap();
+        let written = text(&made);
+        assert!(written.contains("</svg><!--Author: Jo--><!--(c) 2024 Jo--><!--"), "{written}");
+        assert!(!written.contains("1999") && !written.contains("metadata"), "{written}");
+        assert_eq!(process(&made.bytes, asked).unwrap().bytes, made.bytes, "{asked}");
+        let without = process(&made.bytes, r#"{"optimize":{},"output":{"metadata":[]}}"#).unwrap();
+        assert!(!text(&without).contains("Jo"), "{}", text(&without));
+    }
+    let png = process(source.as_bytes(), r#"{"output":{"format":"png"}}"#).unwrap();
+    assert!(png.bytes.windows(10).any(|bytes| bytes == b"(c) 2024 J"));
+}
+
+#[test]
 fn scripts_go_whatever_is_asked_for_and_the_result_says_so() {
     let text_of =
         r##"<svg xmlns="http://www.w3.org/2000/svg"><script>x</script><path onclick="x" d="M0 0h9v9z"/></svg>"##;

@@ -115,6 +115,8 @@ impl<I: Iterator<Item = OsString>> Reader<I> {
             "--request" => self.request = Some(request(&self.value(name, value)?)?),
             "--compression" => {
                 let preset = self.value(name, value)?;
+                // Goes first, so that a quality of the request goes, and one of the command line stays.
+                self.settings.insert(0, (["optimize", "quality"], Value::Null));
                 self.settings.push((["optimize", "compression"], preset.into()));
             }
             "--quality" => {
@@ -209,6 +211,11 @@ mod tests {
             "output": { "format": "webp" },
         });
         assert_eq!(parse(&given).unwrap().request, expected);
+        let optimize = |given: &[&str]| parse(given).unwrap().request["optimize"].clone();
+        let low = json!({ "compression": "low" });
+        assert_eq!(optimize(&["--compression", "low", "--request", r#"{"optimize":{"quality":10}}"#, "a"]), low);
+        let both = json!({ "compression": "low", "quality": 9 });
+        assert_eq!(optimize(&["--quality", "9", "--compression", "low", "a"]), both);
     }
 
     #[test]

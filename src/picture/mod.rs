@@ -16,6 +16,8 @@ pub(crate) use frame::Shown;
 pub use frame::{Delay, Frame, Frames, Plays, Still};
 pub(crate) use layout::spread;
 pub use layout::{Channels, Depth, Layout, Orientation};
+#[cfg(feature = "svg")]
+pub(crate) use metadata::notices_in_rdf;
 #[cfg(any(feature = "jpeg", feature = "png"))]
 pub(crate) use metadata::photoshop;
 #[cfg(any(feature = "gif", feature = "jpeg", feature = "png"))]
@@ -25,6 +27,6 @@ pub(crate) use metadata::upright;
 #[cfg(any(feature = "png", feature = "webp"))]
 pub(crate) use metadata::with_tiff_header;
 pub use metadata::{ColourChunks, Keep, Metadata, orientation_alone, orientation_of_exif};
-#[cfg(feature = "gif")]
+#[cfg(any(feature = "gif", feature = "svg"))]
 pub(crate) use metadata::{comment_of, notice_in};
 pub use pixels::{Picture, Samples};

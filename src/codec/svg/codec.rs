@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Fonts, draw::Drawing, probe, read};
+use super::{Fonts, draw::Drawing, notices::notices, probe, read};
 use crate::{
     codec::{Codec, Container, Decode, DecodeOptions, Info},
     control::Run,
@@ -47,12 +47,12 @@ impl Container for Svg {
         Format::Svg
     }
 
-    /// None: what a document says of itself is part of it.
-    fn metadata(&self, _: &[u8], _: Run<'_>) -> Result<Metadata> {
-        Ok(Metadata::default())
+    /// Author and rights alone: what else a document says of itself is part of it.
+    fn metadata(&self, bytes: &[u8], run: Run<'_>) -> Result<Metadata> {
+        Ok(Metadata { texts: notices(&read::text(bytes, run)?), ..Metadata::default() })
     }
 
-    /// The document as it is.
+    /// The document as it is: whoever writes it anew writes these.
     fn with_metadata(&self, bytes: &[u8], _: &Metadata, _: Run<'_>) -> Result<Vec<u8>> {
         Ok(bytes.to_vec())
     }

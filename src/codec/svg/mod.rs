@@ -27,6 +27,8 @@ mod mark;
 #[cfg(feature = "svg")]
 mod names;
 #[cfg(feature = "svg")]
+mod notices;
+#[cfg(feature = "svg")]
 mod paint;
 #[cfg(feature = "svg")]
 mod read;
@@ -47,6 +49,7 @@ pub(crate) use self::{
     address::{percent_decoded, placed_urls, urls},
     draw::Drawing,
     mark::{marked, packed, unmarked},
+    notices::{notices, with_notices},
     probe::size,
     read::{document, text},
     style::selector_tests,

@@ -16,6 +16,8 @@ pub(crate) use exif::upright;
 #[cfg(any(feature = "png", feature = "webp"))]
 pub(crate) use exif::with_tiff_header;
 pub use exif::{orientation_alone, orientation_of_exif};
+#[cfg(feature = "svg")]
+pub(crate) use notices::in_rdf as notices_in_rdf;
 
 /// A text of old, which does not say how it is coded. Latin-1 that is valid UTF-8 is taken for UTF-8, as most writers mean it.
 #[cfg(any(feature = "gif", feature = "jpeg", feature = "png"))]
@@ -24,7 +26,7 @@ pub(crate) fn text_of(bytes: Vec<u8>) -> String {
 }
 
 /// Keyword and text of a comment that is an author or copyright notice: one behind such a keyword, or one that claims the right.
-#[cfg(feature = "gif")]
+#[cfg(any(feature = "gif", feature = "svg"))]
 pub(crate) fn notice_in(comment: &str) -> Option<(String, String)> {
     let behind = comment.split_once(": ").filter(|(keyword, _)| notices::is_notice(keyword));
     let claimed = || claims(comment).then_some(("Copyright", comment));
@@ -32,7 +34,7 @@ pub(crate) fn notice_in(comment: &str) -> Option<(String, String)> {
 }
 
 /// The comment that says so much of a plain text, from which [`notice_in`] reads it again.
-#[cfg(feature = "gif")]
+#[cfg(any(feature = "gif", feature = "svg"))]
 pub(crate) fn comment_of((keyword, text): &(String, String)) -> String {
     match keyword == "Copyright" && claims(text) && !text.contains(": ") {
         true => text.clone(),
@@ -40,7 +42,7 @@ pub(crate) fn comment_of((keyword, text): &(String, String)) -> String {
     }
 }
 
-#[cfg(feature = "gif")]
+#[cfg(any(feature = "gif", feature = "svg"))]
 fn claims(text: &str) -> bool {
     let text = text.to_lowercase();
     ["copyright", "(c)", "\u{A9}"].iter().any(|mark| text.contains(mark))

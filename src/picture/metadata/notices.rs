@@ -58,6 +58,18 @@ pub(super) fn unsaid(metadata: &Metadata, source: Option<Tiff<'_>>) -> Vec<(Stri
     NOTICES.iter().filter(|notice| !said(notice)).filter_map(text).collect()
 }
 
+/// Keyword and text of those that RDF tells with the usual prefixes. A licence is a statement of rights, too.
+#[cfg(feature = "svg")]
+pub(crate) fn in_rdf(text: &str) -> Vec<(String, String)> {
+    let told = |notice: &Notice| {
+        let mut texts = xmp::values(text.as_bytes(), notice.xmp_property);
+        texts.truncate(notice.texts);
+        texts.extend(xmp::licence(text).filter(|_| notice.exif_tag == exif::COPYRIGHT));
+        (!texts.is_empty()).then(|| (notice.keyword.to_owned(), texts.join("; ")))
+    };
+    NOTICES.iter().filter_map(told).collect()
+}
+
 /// Whether a plain text under `keyword` is one.
 pub(super) fn is_notice(keyword: &str) -> bool {
     NOTICES.iter().any(|notice| keyword.eq_ignore_ascii_case(notice.keyword))

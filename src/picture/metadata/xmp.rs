@@ -21,6 +21,13 @@ pub(super) fn values(packet: &[u8], property: &str) -> Vec<String> {
     found.into_iter().filter(|text| !text.is_empty()).collect()
 }
 
+/// The address of the licence of a work, as Creative Commons has it written.
+#[cfg(feature = "svg")]
+pub(super) fn licence(text: &str) -> Option<String> {
+    let address = attribute(element(text, "cc:license")?.attributes, "rdf:resource")?;
+    Some(decoded(address)).filter(|address| !address.is_empty())
+}
+
 fn items(content: &str) -> Vec<String> {
     let mut rest = content;
     let items = std::iter::from_fn(|| {
