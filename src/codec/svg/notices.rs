@@ -52,6 +52,7 @@ mod tests {
         let rights = "<dc:rights><cc:Agent><dc:title>(c) 2020 J</dc:title></cc:Agent></dc:rights>";
         let cases = [
             (work(agent), "<svg/><!--Author: Jane & Jo-->"),
+            (work(&licence.replace("licenses/by/4.0", "publicdomain/zero/1.0")), "<svg/>"),
             (work(licence), "<svg/><!--Copyright: http://creativecommons.org/licenses/by/4.0/-->"),
             (work(&[licence, rights].concat()), "<svg/><!--(c) 2020 J; http://creativecommons.org/licenses/by/4.0/-->"),
             (work("<dc:title>A</dc:title><dc:creator><cc:Agent><dc:title/></cc:Agent></dc:creator>"), "<svg/>"),

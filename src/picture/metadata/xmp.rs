@@ -21,11 +21,11 @@ pub(super) fn values(packet: &[u8], property: &str) -> Vec<String> {
     found.into_iter().filter(|text| !text.is_empty()).collect()
 }
 
-/// The address of the licence of a work, as Creative Commons has it written.
+/// The address of the licence of a work, as Creative Commons has it written; none of one that reserves nothing.
 #[cfg(feature = "svg")]
 pub(super) fn licence(text: &str) -> Option<String> {
     let address = attribute(element(text, "cc:license")?.attributes, "rdf:resource")?;
-    Some(decoded(address)).filter(|address| !address.is_empty())
+    Some(decoded(address)).filter(|address| !address.is_empty() && !address.to_lowercase().contains("publicdomain"))
 }
 
 fn items(content: &str) -> Vec<String> {
