@@ -54,6 +54,22 @@ pub(super) fn point(cubic: &[Point; 4], u: f64) -> Point {
     Point::new(value(cubic.map(|p| p.x), u), value(cubic.map(|p| p.y), u))
 }
 
+/// Cosine of how far a stroke may turn at an end, by some 25 degrees.
+const TURN: f64 = 0.9;
+
+/// Whether a cubic leaves or arrives in another direction as `written`. Caps and joins of strokes show it however short the handle is,
+/// and renderers lose pieces of strokes that turn back at their ends. Handles of up to `least` have no direction.
+pub(super) fn turns(cubic: &[Point; 4], written: &[Point; 4], least: f64) -> [bool; 2] {
+    let leaves = |[from, others @ ..]: [Point; 4]| {
+        others.into_iter().map(|other| other - from).find(|handle| handle.reach() > least)
+    };
+    let turned = |truth: [Point; 4], written: [Point; 4]| {
+        leaves(truth).zip(leaves(written)).is_some_and(|(a, b)| a.dot(b) < TURN * a.length() * b.length())
+    };
+    let back = |[p0, c1, c2, p3]: [Point; 4]| [p3, c2, c1, p0];
+    [turned(*cubic, *written), turned(back(*cubic), back(*written))]
+}
+
 /// The cubic that is the same curve as a quadratic.
 pub(super) fn raised(from: Point, control: Point, to: Point) -> [Point; 4] {
     [from, from.lerp(control, 2.0 / 3.0), to.lerp(control, 2.0 / 3.0), to]

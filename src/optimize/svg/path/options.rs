@@ -1,7 +1,7 @@
 //! The ways to write one segment, or several as one.
 
 use super::arcs::Round;
-use super::curve::{raised, within};
+use super::curve::{raised, turns, within};
 use super::number::{Decimal, Grid};
 use super::write::{Curve, Draft, State, Step, Writer};
 use super::{Point, Segment};
@@ -59,8 +59,7 @@ impl Writer {
     }
 
     fn place_point(&self, point: Point, base: Point) -> ([Decimal; 2], Point) {
-        let (x, y) = (self.grid.nearest(point.x - base.x), self.grid.nearest(point.y - base.y));
-        ([x, y], base + Point::new(x.value(), y.value()))
+        rounded(&self.grid, point, base)
     }
 
     /// The shortest numbers for a point, and their neighbours within the tolerance: what follows may start better from those.
@@ -232,6 +231,15 @@ impl Writer {
         let (second, second_at) = self.place_point(cubic[2], base);
         let mut written = [state.at, first_at, second_at, point];
         let mut numbers = [first, second];
+        let turned = self.turned(cubic, &written);
+        let gone = [(base == state.at).then_some(([Decimal::ZERO; 2], base)), Some((end, point))];
+        for which in [1, 2] {
+            if turned[which - 1] && !self.turn_back(cubic, base, &mut written, &mut numbers, (which, gone[which - 1])) {
+                return;
+            }
+        }
+        let second_at = written[2];
+        let [first, second] = numbers;
         self.relax(cubic, base, &mut written, &mut numbers, 1);
         self.relax(cubic, base, &mut written, &mut numbers, 2);
         let mut draft = Draft::new(state, letters[0]);
@@ -253,8 +261,42 @@ impl Writer {
         }
     }
 
-    /// Whether the cubic as written stays within the tolerance of the true one.
+    /// Takes handle `which` (1 or 2) away where it leads nowhere else then, or writes it with more digits; one that is
+    /// shorter than those goes. Whether it does not turn any more.
+    fn turn_back(
+        &self,
+        cubic: &[Point; 4],
+        base: Point,
+        written: &mut [Point; 4],
+        numbers: &mut [[Decimal; 2]; 2],
+        (which, gone): (usize, Option<([Decimal; 2], Point)>),
+    ) -> bool {
+        let end = 3 * (which - 1);
+        let [fine, finest] = [0.1, 0.01].map(|share| {
+            // With the end that it belongs to.
+            let most = (1.0 - share) * self.tolerance;
+            let off = written[end] - cubic[end];
+            let to = cubic[which] + Point::new(off.x.clamp(-most, most), off.y.clamp(-most, most));
+            rounded(&Grid::new(share * self.tolerance), to, base)
+        });
+        let ways = [(gone, true), (Some(fine), true), (Some(finest), true), (gone, false)];
+        for ((number, at), keeps) in ways.into_iter().filter_map(|(way, keeps)| Some((way?, keeps))) {
+            let mut other = *written;
+            other[which] = at;
+            if self.strays_little(cubic, &other) && !(keeps && self.turned(cubic, &other)[which - 1]) {
+                (*written, numbers[which - 1]) = (other, number);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether the cubic as written stays within the tolerance of the true one, and a stroke its directions.
     fn fits(&self, cubic: &[Point; 4], written: &[Point; 4]) -> bool {
+        self.strays_little(cubic, written) && self.turned(cubic, written) == [false; 2]
+    }
+
+    fn strays_little(&self, cubic: &[Point; 4], written: &[Point; 4]) -> bool {
         if self.keep.vertices
             && (written[1] - cubic[1]).reach().max((written[2] - cubic[2]).reach()) > self.tolerance * (1.0 + 1e-9)
         {
@@ -262,6 +304,11 @@ impl Writer {
         }
         let off = [0, 1, 2, 3].map(|place| written[place] - cubic[place]);
         within(off.map(|p| p.x), self.tolerance) && within(off.map(|p| p.y), self.tolerance)
+    }
+
+    /// Whether the ends of a stroke would turn.
+    fn turned(&self, cubic: &[Point; 4], written: &[Point; 4]) -> [bool; 2] {
+        if self.keep.stroke { turns(cubic, written, self.same_point()) } else { [false; 2] }
     }
 
     /// Takes a digit from both numbers of control point `which` (1 or 2) where the curve stays within the tolerance.
@@ -279,13 +326,32 @@ impl Writer {
         let truth = cubic[which];
         let mut errors = [0, 1, 2, 3].map(|place| written[place].x - cubic[place].x);
         if let Some((number, value)) = self.coarser(truth.x, base.x, numbers[which - 1][0], &mut errors, which) {
-            numbers[which - 1][0] = number;
-            written[which].x = value;
+            self.move_control(cubic, written, which, Point { x: value, ..written[which] }, || {
+                numbers[which - 1][0] = number
+            });
         }
         let mut errors = [0, 1, 2, 3].map(|place| written[place].y - cubic[place].y);
         if let Some((number, value)) = self.coarser(truth.y, base.y, numbers[which - 1][1], &mut errors, which) {
-            numbers[which - 1][1] = number;
-            written[which].y = value;
+            self.move_control(cubic, written, which, Point { y: value, ..written[which] }, || {
+                numbers[which - 1][1] = number
+            });
+        }
+    }
+
+    /// Moves control point `which` and says so, unless the ends of a stroke would turn by that.
+    fn move_control(
+        &self,
+        cubic: &[Point; 4],
+        written: &mut [Point; 4],
+        which: usize,
+        to: Point,
+        moved: impl FnOnce(),
+    ) {
+        let mut other = *written;
+        other[which] = to;
+        if self.turned(cubic, &other) == [false; 2] {
+            *written = other;
+            moved();
         }
     }
 
@@ -429,4 +495,10 @@ pub(super) fn flat(from: Point, to: Point, cubic: &[Point; 4], tolerance: f64) -
     };
     let off = [from - cubic[0], foot(cubic[1]), foot(cubic[2]), to - cubic[3]];
     within(off.map(|p| p.x), tolerance) && within(off.map(|p| p.y), tolerance)
+}
+
+/// The numbers nearest to a point, from `base` on, and the point they name.
+fn rounded(grid: &Grid, point: Point, base: Point) -> ([Decimal; 2], Point) {
+    let (x, y) = (grid.nearest(point.x - base.x), grid.nearest(point.y - base.y));
+    ([x, y], base + Point::new(x.value(), y.value()))
 }

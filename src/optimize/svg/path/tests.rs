@@ -368,3 +368,34 @@ fn one_long_path_asks_again_and_again_whether_to_go_on() {
     assert!(stopped(&|run| path.write(0.01, Keep::ALL, run).err()));
     assert!(stopped(&|run| path.simplify(0.01, Keep::default(), run).err()));
 }
+
+#[test]
+fn strokes_leave_and_arrive_as_they_did_however_short_their_handles_are() {
+    let keep = Keep { stroke: true, ..Keep::default() };
+    let mut random = Random(11);
+    for round in 0..400 {
+        let mut short = |at: Point| random.near(at, [0.0, 0.02, 0.2, 4.0][round % 4]);
+        let ends = [(0.0, 0.0), (31.337, -7.713), (54.546, 19.191)].map(|(x, y)| Point::new(x, y));
+        let mut segments = vec![Segment::Move(ends[0])];
+        segments.extend(ends.windows(2).map(|ends| Segment::Cubic(short(ends[0]), short(ends[1]), ends[1])));
+        let path = Path { segments };
+        for (tolerance, keep) in [0.3, 0.05, 0.01].into_iter().flat_map(|t| [(t, keep), (t, Keep::ALL)]) {
+            let text = path.written(tolerance, keep);
+            let read = Path::parse(&text).unwrap();
+            if read.segments.len() != path.segments.len() {
+                continue;
+            }
+            for ((from, truth), (at, written)) in path.with_starts().zip(read.with_starts()).skip(1) {
+                let [truth] = cubics_of(from, &truth, truth.end().unwrap())[..] else { continue };
+                let [written] = cubics_of(at, &written, written.end().unwrap())[..] else { continue };
+                let turned = curve::turns(&truth, &written, 1e-9);
+                let handles = |[p0, c1, c2, p3]: [Point; 4]| [(c1 - p0).reach(), (c2 - p3).reach()];
+                for (turned, (handle, left)) in turned.into_iter().zip(handles(truth).into_iter().zip(handles(written)))
+                {
+                    let gone = handle < 0.1 * tolerance && left < 1e-9;
+                    assert!(!turned || gone, "{text} for {}", path.spelled());
+                }
+            }
+        }
+    }
+}
