@@ -172,6 +172,17 @@ fn ids_are_kept_where_they_are_asked_for() {
 }
 
 #[test]
+fn classes_are_kept_with_ids() {
+    let styled = r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 90 9"><style>.a{fill:#123456;stroke:#654321;stroke-width:2}</style><path class="a left" d="M0 0h9v9z"/><path class="a" d="M20 0h9v9z"/><circle class="a right" cx="50" cy="4" r="4"/></svg>"#;
+    let kept = process(styled.as_bytes(), r#"{"output":{"keep_ids":true}}"#).unwrap();
+    for class in ["a left", "a right", "a"] {
+        assert!(text(&kept).contains(&format!("class=\"{class}\"")), "{class}: {}", text(&kept));
+    }
+    let other = process(styled.as_bytes(), "{}").unwrap();
+    assert!(!text(&other).contains("left"), "{}", text(&other));
+}
+
+#[test]
 fn a_result_with_its_ids_is_another_than_one_without_them() {
     let keeping = r#"{"output":{"keep_ids":true}}"#;
     let kept = process(DRAWING.as_bytes(), keeping).unwrap();

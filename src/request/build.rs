@@ -111,7 +111,7 @@ impl Request {
         self
     }
 
-    /// Sets whether elements of SVG keep their ids.
+    /// Sets whether elements of SVG keep their ids and classes.
     #[must_use]
     pub const fn keep_ids(mut self, keep: bool) -> Self {
         self.output.keep_ids = keep;

@@ -67,7 +67,7 @@ pub struct Output {
     pub encoding: Option<Encoding>,
     /// What survives of the metadata, everything else is stripped; the copyright alone by default.
     pub metadata: Vec<MetadataKind>,
-    /// SVG: whether elements keep their ids; they do not by default.
+    /// SVG: whether elements keep their ids and classes; they do not by default.
     pub keep_ids: bool,
 }
 

@@ -14,7 +14,7 @@ use resvg::{
 use super::{
     cost, embedded,
     fonts::{Fontless, Fonts},
-    names, read, references, render,
+    read, reading, references, render,
 };
 use crate::{
     control::Run,
@@ -95,8 +95,8 @@ impl Drawing {
 pub(super) fn converted(text: &str, fonts: (&Fonts, &Fontless), nesting: u8, run: Run<'_>) -> Result<Tree> {
     let document = read::document(text, run)?;
     references::check(&document, run)?;
-    let renamed = names::first(text, &document);
-    let document = match &renamed {
+    let mended = reading::mended(text, &document);
+    let document = match &mended {
         Some(text) => read::document(text, run)?,
         None => document,
     };

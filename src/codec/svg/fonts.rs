@@ -10,13 +10,14 @@ use std::{
 
 use resvg::usvg::{
     FontResolver,
-    fontdb::{Database, Source},
+    fontdb::{Database, FaceInfo, Source},
 };
 
 /// Fonts for text, none by default. Cheap to clone.
 ///
-/// A family that is not among them, or is named by its kind (`sans-serif`), is drawn in the first that was added. Without
-/// any, text is not drawn. Fonts of the system are never looked for.
+/// A family that is named by its kind (`sans-serif`, `serif`, `monospace`) is drawn in the first of that kind, as its PANOSE
+/// or its name tells, and one that is not among them as `serif` is, as in browsers; where there is none of the kind, in the first
+/// that was added. Without any, text is not drawn. Fonts of the system are never looked for.
 #[derive(Clone, Default)]
 pub struct Fonts {
     database: Arc<Database>,
@@ -32,16 +33,21 @@ impl Fonts {
     #[must_use]
     pub fn with(mut self, file: Vec<u8>) -> Self {
         let database = Arc::make_mut(&mut self.database);
-        let first = database.is_empty();
         database.load_font_source(Source::Binary(Arc::new(file)));
-        let family = database.faces().next().and_then(|face| face.families.first()).map(|(name, _)| name.clone());
-        if let (true, Some(family)) = (first, family) {
-            database.set_serif_family(family.clone());
-            database.set_sans_serif_family(family.clone());
-            database.set_monospace_family(family.clone());
-            database.set_cursive_family(family.clone());
-            database.set_fantasy_family(family);
-        }
+        let kinds: Vec<(Kind, String)> = database
+            .faces()
+            .filter_map(|face| Some((Kind::of(face, database), face.families.first()?.0.clone())))
+            .collect();
+        let Some((_, first)) = kinds.first().cloned() else { return self };
+        let one_of = |wanted: &[Kind]| {
+            let of = |kind: &Kind| kinds.iter().find(|(found, _)| found == kind).map(|(_, family)| family);
+            wanted.iter().find_map(of).unwrap_or(&first).clone()
+        };
+        database.set_serif_family(one_of(&[Kind::Serif]));
+        database.set_sans_serif_family(one_of(&[Kind::SansSerif, Kind::Unknown]));
+        database.set_monospace_family(one_of(&[Kind::Monospace]));
+        database.set_cursive_family(first.clone());
+        database.set_fantasy_family(first);
         self
     }
 
@@ -60,6 +66,49 @@ impl Fonts {
     pub(super) fn database(&self) -> Arc<Database> {
         Arc::clone(&self.database)
     }
+}
+
+/// A generic family of CSS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Serif,
+    SansSerif,
+    Monospace,
+    Unknown,
+}
+
+impl Kind {
+    fn of(face: &FaceInfo, database: &Database) -> Self {
+        if face.monospaced {
+            return Self::Monospace;
+        }
+        // Latin text, and how its serifs are: the first two digits of PANOSE, <https://monotype.github.io/panose/pan2.htm>.
+        match database.with_face_data(face.id, panose).flatten() {
+            Some([2, 2..=10]) => Self::Serif,
+            Some([2, 11..=15]) => Self::SansSerif,
+            _ => Self::named(face.families.first().map_or("", |(name, _)| name)),
+        }
+    }
+
+    fn named(family: &str) -> Self {
+        let family = family.to_ascii_lowercase();
+        match (family.contains("sans"), family.contains("serif")) {
+            (true, _) => Self::SansSerif,
+            (false, true) => Self::Serif,
+            (false, false) => Self::Unknown,
+        }
+    }
+}
+
+/// The first two digits of the PANOSE that the `OS/2` table of a face has.
+fn panose(file: &[u8], face: u32) -> Option<[u8; 2]> {
+    let long = |at: usize| Some(u32::from_be_bytes(*file.get(at..)?.first_chunk()?) as usize);
+    let start = if file.starts_with(b"ttcf") { long(12 + 4 * face as usize)? } else { 0 };
+    let count = u16::from_be_bytes(*file.get(start + 4..)?.first_chunk()?);
+    let record = (0..usize::from(count))
+        .map(|table| start + 12 + 16 * table)
+        .find(|record| file.get(*record..).is_some_and(|record| record.starts_with(b"OS/2")))?;
+    file.get(long(record + 8)?.checked_add(32)?..)?.first_chunk().copied()
 }
 
 /// What of the text of a document found no font; of all of it, those that are embedded included.
@@ -110,6 +159,18 @@ impl fmt::Debug for Fonts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn kinds_of_fonts_are_told_by_panose_or_else_by_name() {
+        let mut file = vec![0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0];
+        file.extend([*b"GSUB\0\0\0\0\0\0\0\0\0\0\0\0", *b"OS/2\0\0\0\0\0\0\0\x2c\0\0\0\x60"].concat());
+        file.extend([[0; 32].as_slice(), &[2, 11]].concat());
+        assert_eq!(panose(&file, 0), Some([2, 11]));
+        file.pop();
+        assert_eq!(panose(&file, 0), None);
+        let kinds = [("Noto Sans Serif", Kind::SansSerif), ("PT Serif", Kind::Serif), ("Lato", Kind::Unknown)];
+        assert!(kinds.into_iter().all(|(name, kind)| Kind::named(name) == kind));
+    }
 
     #[test]
     fn a_file_that_is_no_font_is_told_of_or_adds_nothing() {

@@ -25,13 +25,13 @@ mod fonts;
 #[cfg(feature = "svg")]
 mod mark;
 #[cfg(feature = "svg")]
-mod names;
 #[cfg(feature = "svg")]
 mod notices;
 #[cfg(feature = "svg")]
 mod paint;
 #[cfg(feature = "svg")]
 mod read;
+mod reading;
 #[cfg(feature = "svg")]
 mod references;
 #[cfg(feature = "svg")]

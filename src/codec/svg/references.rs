@@ -142,7 +142,7 @@ enum Link {
 struct Walk<'a, 'input> {
     style: Style<'a>,
     /// All elements of a name, in their order: of several, usvg takes the first for `use` and else the last, which is mostly
-    /// [made to be the first](super::names::first) as well.
+    /// [made to be the first](super::reading::mended) as well.
     ids: BTreeMap<&'a str, Vec<Node<'a, 'input>>>,
     /// What has been referred to; `None` while it is being measured.
     known: BTreeMap<(&'a str, Link), Option<Weight>>,

@@ -1,9 +1,10 @@
 //! What documents may have that is not drawn as browsers do.
 
 /// By what stands in the text of those that have it: what usvg leaves out without a word.
-const UNDRAWN: [(&str, &str); 5] = [
+const UNDRAWN: [(&str, &str); 6] = [
     ("foreignObject", "foreignObject"),
     ("var(--", "variables of CSS"),
+    ("@font-face", "embedded fonts"),
     ("@media", "media queries"),
     (":nth-", "selectors by number"),
     ("non-scaling-stroke", "strokes that do not scale"),

@@ -28,8 +28,14 @@ pub(super) fn build(document: &roxmltree::Document<'_>) -> Tree {
                     let id = tree.append(id, Content::Element(element(child)));
                     open.push((child, id));
                 }
-            } else if let Some(text) = child.text().filter(|text| child.is_text() && is_content(&tree, id, text)) {
-                tree.append(id, Content::Text(text.to_owned()));
+            } else if let Some(text) = child.text().filter(|_| child.is_text()) {
+                // A comment between two texts is none to their element.
+                let last = tree.children(id).last().copied();
+                if let Some(before) = last.and_then(|last| tree.text_mut(last)) {
+                    before.push_str(text);
+                } else if is_content(&tree, id, text) {
+                    tree.append(id, Content::Text(text.to_owned()));
+                }
             }
         }
     }
@@ -85,7 +91,8 @@ fn is_content(tree: &Tree, parent: Id, text: &str) -> bool {
 fn element(node: Node<'_, '_>) -> Element {
     let plain = node.attributes().any(|attribute| attribute.namespace().is_none() && attribute.name() == "href");
     let mut element = Element::new(node.tag_name().name());
-    element.html = node.tag_name().namespace() == Some(XHTML);
+    // A sheet is one to browsers in both.
+    element.html = node.tag_name().namespace() == Some(XHTML) && element.name != "style";
     for attribute in node.attributes() {
         match attribute.namespace() {
             None => element.set(attribute.name(), attribute.value()),

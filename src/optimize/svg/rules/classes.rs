@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     super::{
@@ -21,9 +21,9 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     if is_styled(tree) {
         return Ok(());
     }
-    // The root's is for the page that the document is put into.
+    // The root's is for the page that the document is put into, and others may be where ids are.
     for id in tree.elements() {
-        if id != tree.root() {
+        if id != tree.root() && !settings.keep_ids {
             tree.unset(id, "class");
         }
     }
@@ -58,14 +58,17 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     let mut order: Vec<_> = looks.into_iter().collect();
     order.sort_by_key(|(_, ids)| (usize::MAX - ids.len(), ids[0]));
     let mut sheet = String::new();
-    let taken = tree.get(tree.root(), "class").unwrap_or("").to_owned();
-    let names = (0..).map(short_name).filter(|name| taken.split_ascii_whitespace().all(|word| word != name));
+    let elements = tree.elements();
+    let words = elements.iter().filter_map(|id| tree.get(*id, "class")).flat_map(str::split_ascii_whitespace);
+    let taken: BTreeSet<String> = words.map(str::to_owned).collect();
+    let names = (0..).map(short_name).filter(|name| !taken.contains(name));
     for (name, (look, ids)) in names.zip(&order) {
         sheet.push_str(&format!(".{name}{{{look}}}"));
         for id in ids {
             if let Some(element) = tree.element_mut(*id) {
                 element.attributes.retain(|attribute| !is_css(attribute));
-                element.set("class", name.as_str());
+                let class = element.get("class").map_or_else(|| name.clone(), |others| format!("{others} {name}"));
+                element.set("class", class);
             }
         }
     }

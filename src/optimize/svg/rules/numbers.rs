@@ -9,9 +9,9 @@ use super::super::{
 use crate::error::Result;
 
 pub(super) const BEFORE: &str =
-    "<svg width=\"99.00\" viewBox=\"0, 0,  99 99\"><use x=\"10.00001\" y=\"0.50\"/><stop offset=\"0.50\"/></svg>";
+    "<svg width=\"1000.00\" viewBox=\"0, 0,  99 99\"><use x=\"10.00001\" y=\"0.50\"/><stop offset=\"0.50\"/></svg>";
 pub(super) const AFTER: &str =
-    "<svg width=\"99\" viewBox=\"0 0 99 99\"><use x=\"10\" y=\".5\"/><stop offset=\".5\"/></svg>";
+    "<svg width=\"1000\" viewBox=\"0 0 99 99\"><use x=\"10\" y=\".5\"/><stop offset=\".5\"/></svg>";
 
 /// Numbers that are shares of 1 are seen in 8 bits.
 const SHARE: f64 = 1.0 / 512.0;
@@ -49,6 +49,8 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
 enum Kind {
     /// Something whose every digit counts, in one number or a list of them.
     Exact,
+    /// The same of a document, which readers look at that know no exponents.
+    Size,
     /// Lengths.
     Lengths,
     /// A length or coordinate.
@@ -60,7 +62,8 @@ enum Kind {
 impl Kind {
     fn of(name: &str, fixed: bool) -> Option<Self> {
         match name {
-            "viewBox" => Some(Self::Exact),
+            "viewBox" => Some(Self::Size),
+            "width" | "height" if fixed => Some(Self::Size),
             "stroke-dasharray" => Some(Self::Lengths),
             _ if !NUMBERS.contains(&name) => None,
             "offset" => Some(Self::Share),
@@ -78,13 +81,13 @@ impl Kind {
                 svgtypes::NumberListParser::from(value).collect::<std::result::Result<_, _>>().ok()?;
             let tolerance = if self == Self::Lengths { units / 4.0 } else { 0.0 };
             // Not every reader of these lists does without spaces.
-            return Some(numbers.iter().map(|one| number::shortest(*one, tolerance)).collect::<Vec<_>>().join(" "));
+            return Some(numbers.iter().map(|one| self.written(*one, tolerance)).collect::<Vec<_>>().join(" "));
         }
         let (digits, unit) =
             value.split_at(value.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '%').len());
         let parsed: f64 = digits.parse().ok().filter(|number: &f64| number.is_finite())?;
         let tolerance = match (self, unit) {
-            (Self::Exact | Self::Lengths, _) => 0.0,
+            (Self::Exact | Self::Size | Self::Lengths, _) => 0.0,
             (Self::Share, "%") => 100.0 * shares,
             (Self::Share, _) => shares,
             // Of the screen, which is not larger.
@@ -94,6 +97,11 @@ impl Kind {
             (Self::Length, "px" | "pt" | "pc" | "mm" | "cm" | "in") => units / 100.0,
             (Self::Length, _) => 0.0,
         };
-        Some(format!("{}{unit}", number::shortest(parsed, tolerance)))
+        Some(format!("{}{unit}", self.written(parsed, tolerance)))
+    }
+
+    fn written(self, value: f64, tolerance: f64) -> String {
+        let text = number::shortest(value, tolerance);
+        if self == Self::Size && text.contains('e') { value.to_string() } else { text }
     }
 }

@@ -128,6 +128,16 @@ pub(super) fn is_harmless_value(value: &str) -> bool {
     !ACTIVE.iter().any(|bad| lower.contains(bad))
 }
 
+/// What browsers paint with `paint` where the server that it names cannot be reached: the colour behind the address, or
+/// nothing. Without the property it would be what is inherited, or black.
+pub(super) fn without_server(paint: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '#' | '(' | ')' | '.' | ',' | '%' | '-' | ' ');
+    let begins = paint.trim_start().get(..4).is_some_and(|start| start.eq_ignore_ascii_case("url("));
+    let behind = paint.split_once(')').map_or("", |(_, behind)| behind.trim());
+    let colour = begins && !behind.is_empty() && behind.chars().all(plain) && is_harmless_value(behind);
+    if colour { behind.to_owned() } else { "none".to_owned() }
+}
+
 /// Without the escapes of CSS, `\75 rl(` for `url(`, and whether one of them was for a quote.
 fn unescaped(value: &str) -> (String, bool) {
     let mut text = String::with_capacity(value.len());
@@ -184,6 +194,24 @@ mod tests {
         ];
         for (address, expected) in cases {
             assert_eq!(Address::read(address), expected, "{address:?}");
+        }
+    }
+
+    #[test]
+    fn paint_of_a_server_that_cannot_be_reached_is_the_colour_behind_it() {
+        let cases = [
+            ("url(http://x/y#a) lime", "lime"),
+            (" URL('x.svg#a')  rgb(1, 2, 3)", "rgb(1, 2, 3)"),
+            ("url(x)#0f0", "#0f0"),
+            ("url(x)", "none"),
+            ("url(x) url(y)", "none"),
+            ("url(')') red", "none"),
+            ("url(x) \\75 rl(y)", "none"),
+            ("expression(x) red", "none"),
+            ("\u{e4}\u{e4}(x) red", "none"),
+        ];
+        for (paint, expected) in cases {
+            assert_eq!(without_server(paint), expected, "{paint}");
         }
     }
 

@@ -314,8 +314,7 @@ fn clean_attributes(tree: &mut Tree, id: Id, removed: &mut BTreeSet<String>) {
             other if html => Verdict::of(HTML_ATTRIBUTES.contains(&other)),
             other if REFUSED.iter().any(|refused| refused.eq_ignore_ascii_case(other)) => Verdict::Refused,
             "fill" | "stroke" if !address::is_harmless_value(&attribute.value) => {
-                // A server that cannot be reached paints nothing; without the attribute it would be black.
-                "none".clone_into(&mut attribute.value);
+                attribute.value = address::without_server(&attribute.value);
                 Verdict::Mended
             }
             _ => Verdict::of(address::is_harmless_value(&attribute.value)),
@@ -340,12 +339,19 @@ fn clean_style(style: &mut String) -> Verdict {
     }
 }
 
-/// The declarations of a block that stay inside, and whether they are all that it has.
+/// The declarations of a block that stay inside, some of them mended, and whether they are all that it has.
 fn kept_of(block: &str) -> (Vec<Declaration>, bool) {
     let mut declared = css::declarations(block);
-    let count = declared.len();
-    declared.retain(stays_inside);
-    let all = declared.len() == count;
+    let mut all = true;
+    declared.retain_mut(|declaration| {
+        let stays = stays_inside(declaration);
+        all &= stays;
+        let mended = !stays && matches!(declaration.name.as_str(), "fill" | "stroke");
+        if mended {
+            declaration.value = address::without_server(&declaration.value);
+        }
+        stays || mended
+    });
     (declared, all)
 }
 
