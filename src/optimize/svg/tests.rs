@@ -46,6 +46,24 @@ fn every_rule_does_what_its_example_says_and_does_it_once() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+#[test]
+fn path_data_stay_where_no_others_are_shorter() {
+    let (codecs, limits) = (Codecs::default(), Limits::default());
+    let precise =
+        Settings { tolerance: search::EXACT / 4096.0, gentle: true, single: true, ..settings(&codecs, &limits) };
+    let rule = SVG_RULES.iter().find(|rule| rule.name == "paths").unwrap();
+    let done = |data: &str| {
+        let mut tree = tree(&format!("<svg viewBox=\"0 0 99 99\"><path d=\"{data}\"/></svg>"));
+        (rule.apply)(&mut tree, &precise).unwrap();
+        text(&tree)
+    };
+    // Which add up to .64 and 9.080001 in single precision.
+    let short = "m0 .1v33.54l9.1 1.7l3 9.98l.02-45.68";
+    assert!(done(short).contains(short), "{}", done(short));
+    let long = "M 0.00 0.10 L 9.00 0.10";
+    assert!(!done(long).contains(long));
+}
+
 fn optimised(inner: &str) -> String {
     optimised_to(Goal::Lossless, [90, 9], inner)
 }

@@ -38,13 +38,15 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         let Some(path) = settings.path(data).filter(|_| !animated[id.index()]) else { continue };
         let keep = if settings.gentle { Keep::ALL } else { looks.keep(tree, id) };
         let keep = Keep { curves: keep.curves || settings.kinds, single: settings.single, ..keep };
-        let whole = path.write(tolerance, keep, settings.run)?;
+        let mut shortest = path.write(tolerance, keep, settings.run)?;
         if settings.lossy && !keep.vertices && !followed {
             // Half is for the shape, half for its numbers.
             let simple = path.simplify(tolerance, keep, settings.run)?.write(tolerance, keep, settings.run)?;
-            tree.set(id, name, if simple.len() < whole.len() { simple } else { whole });
-        } else {
-            tree.set(id, name, whole);
+            shortest = if simple.len() < shortest.len() { simple } else { shortest };
+        }
+        // What sums of single precision come to may take more digits than the steps between.
+        if shortest.len() <= data.len() {
+            tree.set(id, name, shortest);
         }
     }
     Ok(())
