@@ -10,6 +10,11 @@ use crate::{
 /// Codes from a pixel to the next, in any channel, of what is smooth, in a square of pixels that reach so far.
 const SMOOTH: u8 = 2;
 const REACH: usize = 3;
+/// The same of what is steeper, but even, and by how much its steps differ; and how many times as high they may be: grain of dither
+/// hides among them.
+const STEEP: u8 = 6;
+const EVEN: u8 = 2;
+const HIDDEN: u8 = 3;
 /// Codes by which a step may be higher than it was and not be seen side by side; and from which target on half of that is: then
 /// nothing is to be seen where both flicker.
 const UNSEEN: u8 = 2;
@@ -24,7 +29,7 @@ const COST: f64 = 45.0;
 
 /// Where a picture is smooth.
 pub(super) struct Contours {
-    /// For each pixel the highest step to the right and downwards, and one; 0 where it is not smooth.
+    /// For each pixel the highest step to the right and downwards that may be, and one; 0 where it is not smooth.
     steps: Vec<u8>,
     smooth: u64,
     unseen: u8,
@@ -38,11 +43,17 @@ impl Contours {
         let mut steps = Vec::with_capacity(width * picture.height() as usize);
         each_row(picture, |_| true, run, |_, row| steps.extend_from_slice(row))?;
         let highest = widest(&steps, width, run)?;
+        let flattest = widest(&steps.iter().map(|step| !step).collect::<Vec<_>>(), width, run)?;
         let mut smooth = 0;
-        for (step, highest) in steps.iter_mut().zip(highest) {
-            let is_smooth = (1..=SMOOTH).contains(&highest);
+        for ((step, highest), lowest) in steps.iter_mut().zip(highest).zip(flattest.into_iter().map(|flat| !flat)) {
+            let is_even = highest <= STEEP && highest - lowest <= EVEN;
+            let is_smooth = highest > 0 && (highest <= SMOOTH || is_even);
             smooth += u64::from(is_smooth);
-            *step = if is_smooth { *step + 1 } else { 0 };
+            *step = match is_smooth {
+                true if highest > SMOOTH => HIDDEN * *step + 1,
+                true => *step + 1,
+                false => 0,
+            };
         }
         let unseen = if target < FLICKERING { UNSEEN } else { UNSEEN / 2 };
         Ok(Self { steps, smooth, unseen, allowed: FEW * ((100.0 - target) / 20.0).clamp(0.0, 1.0) })
@@ -177,6 +188,15 @@ mod tests {
         assert_eq!([2, 3].map(|codes| cost(&shadow, &stepped(codes), 90.0) > 0.0), [false, true], "where both flicker");
         let grain = picture(|x, y| 56 + y as u8 + if (x + y) % 2 == 0 { 8 } else { 0 });
         assert!(cost(&shadow, &grain, 80.0) > 0.0, "grain is seen, too");
+    }
+
+    #[test]
+    fn steps_cost_in_steep_gradients_too_and_the_grain_of_dither_does_not() {
+        let steep = picture(|_, y| (y * 4 % 250) as u8);
+        let stepped = |rows: usize| cost(&steep, &picture(|_, y| (y / rows * rows * 4 % 250) as u8), 80.0);
+        assert!(stepped(1) == 0.0 && stepped(6) > 0.0, "{} {}", stepped(1), stepped(6));
+        let grain = picture(|x, y| (y * 4 % 250) as u8 / 4 * 4 + if (x + y) % 2 == 0 { 3 } else { 0 });
+        assert_eq!(cost(&steep, &grain, 80.0), 0.0);
     }
 
     #[test]
