@@ -16,12 +16,38 @@ pub(crate) const REACH: usize = SIDE;
 /// The same for areas and lines upon them.
 pub(crate) const FAR: usize = LINE.0 + LINE.1 + 1 + REACH;
 
-/// Which pixels lie in areas of their colour, and in no gradient, or in lines between such.
-pub(crate) fn plain(pixels: &[[u8; 4]], width: usize, run: Run<'_>) -> Result<Vec<bool>> {
-    let mut plain = areas(pixels, width, run)?;
-    let lines = lines(pixels, &plain, width, run)?;
-    lines.into_iter().for_each(|at| plain[at] = true);
-    Ok(plain)
+/// What a pixel lies in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Ground {
+    /// Detail, or a gradient.
+    #[default]
+    Busy,
+    /// An area of its colour.
+    Area,
+    /// A line of one colour between areas.
+    Line,
+    /// One of several lines side by side between areas, as along smooth edges.
+    Edge,
+}
+
+impl Ground {
+    /// Whether a wrong colour is seen.
+    pub(crate) fn is_plain(self) -> bool {
+        matches!(self, Self::Area | Self::Line)
+    }
+
+    /// Whether it shows where a colour is mixed of others.
+    pub(crate) fn is_thin(self) -> bool {
+        matches!(self, Self::Line | Self::Edge)
+    }
+}
+
+/// What the pixels of a picture lie in.
+pub(crate) fn grounds(pixels: &[[u8; 4]], width: usize, run: Run<'_>) -> Result<Vec<Ground>> {
+    let plain = areas(pixels, width, run)?;
+    let mut grounds: Vec<Ground> = plain.iter().map(|&plain| if plain { Ground::Area } else { Ground::Busy }).collect();
+    lines(pixels, &plain, width, run)?.into_iter().for_each(|(at, ground)| grounds[at] = ground);
+    Ok(grounds)
 }
 
 /// Which pixels lie in areas of their colour, and in no gradient.
@@ -68,8 +94,11 @@ pub(crate) fn areas(pixels: &[[u8; 4]], width: usize, run: Run<'_>) -> Result<Ve
 }
 
 /// The pixels of upright and level lines that lie between plain areas, and in none.
-fn lines(pixels: &[[u8; 4]], plain: &[bool], width: usize, run: Run<'_>) -> Result<Vec<usize>> {
+fn lines(pixels: &[[u8; 4]], plain: &[bool], width: usize, run: Run<'_>) -> Result<Vec<(usize, Ground)>> {
+    let height = pixels.len() / width;
     let mut found = Vec::new();
+    // Pixels in level lines, and in upright ones.
+    let (mut level, mut upright) = (vec![false; pixels.len()], vec![false; pixels.len()]);
     // Pixels above each that equal it, itself counted.
     let mut above = vec![0usize; width];
     for (y, row) in pixels.chunks_exact(width).enumerate() {
@@ -81,32 +110,46 @@ fn lines(pixels: &[[u8; 4]], plain: &[bool], width: usize, run: Run<'_>) -> Resu
         for x in 0..width {
             if x + 1 == width || row[x + 1] != row[x] {
                 if x + 1 - ended >= LINE.0 {
-                    let lies_between = |at: &usize| is_thin(pixels, plain, (*at, width), (y, pixels.len() / width));
-                    found.extend((start + ended..=start + x).filter(lies_between));
+                    level[start + ended..=start + x].fill(true);
                 }
                 ended = x + 1;
             }
             let at = start + x;
             above[x] = if y > 0 && pixels[at - width] == row[x] { above[x] + 1 } else { 1 };
             if pixels.get(at + width).is_none_or(|below| *below != row[x]) && above[x] >= LINE.0 {
-                let column = (0..above[x]).map(|up| at - up * width);
-                found.extend(column.filter(|at| is_thin(pixels, plain, (*at, 1), (x, width))));
+                (0..above[x]).for_each(|up| upright[at - up * width] = true);
+            }
+        }
+    }
+    for y in 0..height {
+        if y % ROWS == 0 {
+            run.check()?;
+        }
+        for x in 0..width {
+            let at = y * width + x;
+            // What is plain mostly is a large part of the picture.
+            let ways = [(&level, width, (y, height)), (&upright, 1, (x, width))];
+            let ways = ways.into_iter().filter(|(lines, ..)| lines[at] && !plain[at]);
+            let alike = |other: usize| pixels[other] == pixels[at];
+            let is_line = |(_, step, place): &_| is_thin(alike, plain, (at, *step), *place);
+            let is_edge = |(lines, step, place): &(&Vec<bool>, _, _)| {
+                is_thin(|other| lines[other] && !plain[other], plain, (at, *step), *place)
+            };
+            match (ways.clone().any(|way| is_line(&way)), ways.clone().any(|way| is_edge(&way))) {
+                (true, _) => found.push((at, Ground::Line)),
+                (false, true) => found.push((at, Ground::Edge)),
+                (false, false) => {}
             }
         }
     }
     Ok(found)
 }
 
-/// Whether one is not plain, and few pixels in a row equal it, `step` apart, of which it is the `place.0`th of `place.1`, with
-/// plain ones, or the edge, at both ends.
-fn is_thin(pixels: &[[u8; 4]], plain: &[bool], (at, step): (usize, usize), place: (usize, usize)) -> bool {
-    // What is plain mostly is a large part of the picture.
-    if plain[at] {
-        return false;
-    }
-    let is_same = |other: usize| pixels[other] == pixels[at];
-    let before = (1..=place.0).find(|&far| !is_same(at - far * step) || far > LINE.1);
-    let behind = (1..place.1 - place.0).find(|&far| !is_same(at + far * step) || far > LINE.1);
+/// Whether few pixels in a row go on with what one is in, `step` apart, of which it is the `place.0`th of `place.1`, with plain
+/// ones, or the edge, at both ends.
+fn is_thin(goes_on: impl Fn(usize) -> bool, plain: &[bool], (at, step): (usize, usize), place: (usize, usize)) -> bool {
+    let before = (1..=place.0).find(|&far| !goes_on(at - far * step) || far > LINE.1);
+    let behind = (1..place.1 - place.0).find(|&far| !goes_on(at + far * step) || far > LINE.1);
     let thick = before.unwrap_or(place.0 + 1) + behind.unwrap_or(place.1 - place.0) - 1;
     thick <= LINE.1
         && before.is_none_or(|far| plain[at - far * step])
@@ -131,8 +174,8 @@ mod tests {
     fn plains_of((width, height): (usize, usize), value: impl Fn(usize, usize) -> u8) -> Vec<(usize, usize)> {
         let pixels: Vec<_> = (0..width * height).map(|at| [value(at % width, at / width), 0, 0, 255]).collect();
         let run = Run { limits: &Limits::default(), control: &Unattended };
-        let plain = plain(&pixels, width, run).unwrap();
-        (0..plain.len()).filter(|at| plain[*at]).map(|at| (at % width, at / width)).collect()
+        let grounds = grounds(&pixels, width, run).unwrap();
+        (0..grounds.len()).filter(|at| grounds[*at].is_plain()).map(|at| (at % width, at / width)).collect()
     }
 
     #[test]
@@ -169,21 +212,38 @@ mod tests {
     }
 
     #[test]
+    fn smooth_edges_of_three_columns_are_thin_and_those_of_four_are_gradients() {
+        let side = 30;
+        let edge = |columns: usize| {
+            let value = move |x: usize| match x {
+                x if x < 10 => 240,
+                x if x < 10 + columns => 240 - (x - 9) as u8 * 20,
+                _ => 90,
+            };
+            let pixels: Vec<_> = (0..side * side).map(|at| [value(at % side), 0, 0, 255]).collect();
+            let grounds = grounds(&pixels, side, Run { limits: &Limits::default(), control: &Unattended }).unwrap();
+            grounds.into_iter().filter(|ground| *ground == Ground::Edge && ground.is_thin()).count()
+        };
+        assert_eq!([2, 3, 4].map(edge), [2 * side, 3 * side, 0]);
+    }
+
+    #[test]
     fn what_is_far_away_has_no_say() {
         let (width, height) = (40, 90);
         let value = |at: usize| match (at % width, at / width) {
             (x, y) if x % 13 == 3 && y > 7 => 200,
             (x, y) if y % 23 == 9 && x > 5 => 90,
             (x, y) if (x + y * 3) % 37 == 5 => 20,
+            (x, _) if x % 13 == 4 => 120,
             _ => 240,
         };
         let pixels: Vec<_> = (0..width * height).map(|at| [value(at), 0, 0, 255]).collect();
         let run = Run { limits: &Limits::default(), control: &Unattended };
-        let all = plain(&pixels, width, run).unwrap();
-        assert!(all.contains(&true) && all.contains(&false));
+        let all = grounds(&pixels, width, run).unwrap();
+        assert!([Ground::Busy, Ground::Area, Ground::Line, Ground::Edge].iter().all(|ground| all.contains(ground)));
         for rows in [0..1usize, 10..20, 33..34, 40..66, 80..90] {
             let around = rows.start.saturating_sub(FAR)..(rows.end + FAR).min(height);
-            let some = plain(&pixels[around.start * width..around.end * width], width, run).unwrap();
+            let some = grounds(&pixels[around.start * width..around.end * width], width, run).unwrap();
             let skipped = (rows.start - around.start) * width;
             assert!(some[skipped..][..rows.len() * width] == all[rows.start * width..rows.end * width], "{rows:?}");
         }

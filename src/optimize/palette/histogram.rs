@@ -1,7 +1,7 @@
 //! Which colours a picture has, and how often.
 
 use super::space::{Point, point};
-use crate::{codec::plain::plain, control::Run, error::Result, optimize::contour::colour, picture::Picture};
+use crate::{codec::plain::grounds, control::Run, error::Result, optimize::contour::colour, picture::Picture};
 
 /// Above this many colours, near ones are counted together.
 pub(super) const MANY: usize = 1 << 15;
@@ -113,8 +113,8 @@ impl Changes {
         let now: Vec<[u8; 4]> = colours(picture).collect();
         let changed = now.iter().enumerate().filter(|(at, colour)| self.before.get(*at) != Some(colour));
         self.counter.add(changed.clone().map(|(_, colour)| *colour), run)?;
-        let plain = plain(&now, picture.width() as usize, run)?;
-        self.plain.add(changed.filter(|(at, _)| plain[*at]).map(|(_, colour)| *colour), run)?;
+        let grounds = grounds(&now, picture.width() as usize, run)?;
+        self.plain.add(changed.filter(|(at, _)| grounds[*at].is_plain()).map(|(_, colour)| *colour), run)?;
         self.before = now;
         Ok(())
     }

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     codec::{
         known::Known,
-        plain::{FAR, plain},
+        plain::{FAR, Ground, grounds},
         sequence::{NOTHING, Pixel},
     },
     control::Run,
@@ -41,19 +41,18 @@ pub(crate) struct Remapped {
 /// An 8-bit picture that is drawn with palettes.
 pub(crate) struct Original<'a> {
     pub(crate) picture: &'a Picture,
-    /// Which pixels lie in plain areas.
-    plain: Vec<bool>,
+    grounds: Vec<Ground>,
 }
 
 impl<'a> Original<'a> {
     pub(crate) fn new(picture: &'a Picture, run: Run<'_>) -> Result<Self> {
         let pixels: Vec<Pixel> = colours(picture).collect();
-        Ok(Self { picture, plain: plain(&pixels, picture.width() as usize, run)? })
+        Ok(Self { picture, grounds: grounds(&pixels, picture.width() as usize, run)? })
     }
 
     /// Drawn with `palette`.
     pub(crate) fn remap(&self, palette: &Palette, how: Remap, run: Run<'_>) -> Result<Remapped> {
-        draw(self.picture, (&self.plain, &[]), palette, how, run)
+        draw(self.picture, (&self.grounds, &[]), palette, how, run)
     }
 }
 
@@ -70,10 +69,10 @@ pub(crate) fn remap_but(
     draw(picture, (&[], still), palette, Remap { dither, tolerance: 0.0 }, run)
 }
 
-/// Draws a picture of which some pixels lie in plain areas, and some are still.
+/// Draws a picture whose pixels lie in these grounds, and of which some are still.
 fn draw(
     picture: &Picture,
-    (plain, still): (&[bool], &[bool]),
+    (grounds, still): (&[Ground], &[bool]),
     palette: &Palette,
     how: Remap,
     run: Run<'_>,
@@ -82,7 +81,7 @@ fn draw(
     let mut pen = Pen::new(palette, how, (picture.width(), picture.height()));
     let mut indices = Vec::with_capacity(width * picture.height() as usize);
     let (mut pixels, mut row, mut kept) = (colours(picture), Vec::with_capacity(width), Vec::new());
-    let (mut plain, mut still) = (plain.chunks(width), still.chunks(width));
+    let (mut grounds, mut still) = (grounds.chunks(width), still.chunks(width));
     for y in 0..picture.height() {
         if y % 16 == 0 {
             run.check()?;
@@ -91,7 +90,7 @@ fn draw(
         row.extend(pixels.by_ref().take(width).map(|colour| pen.seen(colour)));
         kept.clear();
         kept.extend(still.next().unwrap_or(&[]).iter().map(|still| still.then_some(0)));
-        pen.draw(&row, y == 0, &kept, plain.next().unwrap_or(&[]));
+        pen.draw(&row, y == 0, &kept, grounds.next().unwrap_or(&[]));
         indices.extend_from_slice(&pen.above);
     }
     let picture = shown(palette, &indices, picture)?;
@@ -165,30 +164,30 @@ impl<'a> Sequence<'a> {
         // Elsewhere nothing is plain that was not, and all stays.
         for rows in differing(&self.before, &pixels, width) {
             let around = grown(rows.clone(), height);
-            let plain = plain(&pixels[around.start * width..around.end * width], width, run)?;
-            let plain = &plain[(rows.start - around.start) * width..][..rows.len() * width];
-            self.draw(&pixels, plain, rows, run)?;
+            let grounds = grounds(&pixels[around.start * width..around.end * width], width, run)?;
+            let grounds = &grounds[(rows.start - around.start) * width..][..rows.len() * width];
+            self.draw(&pixels, grounds, rows, run)?;
         }
         self.before = pixels;
         let samples = Samples::Eight(self.samples.clone());
         Picture::new(picture.width(), picture.height(), channels(self.palette), samples)
     }
 
-    /// Draws some rows, whose plain pixels are given.
-    fn draw(&mut self, pixels: &[Pixel], plain: &[bool], rows: Range<usize>, run: Run<'_>) -> Result<()> {
+    /// Draws some rows, whose grounds are given.
+    fn draw(&mut self, pixels: &[Pixel], grounds: &[Ground], rows: Range<usize>, run: Run<'_>) -> Result<()> {
         let width = self.pen.above.len();
         let first = rows.start * width;
         if let Some(above) = first.checked_sub(width) {
             self.pen.above.copy_from_slice(&self.indices[above..first]);
         }
         let (mut row, mut kept) = (Vec::with_capacity(width), Vec::with_capacity(width));
-        for (y, plain) in rows.clone().zip(plain.chunks(width)) {
+        for (y, grounds) in rows.clone().zip(grounds.chunks(width)) {
             if y % 16 == 0 {
                 run.check()?;
             }
             row.clear();
             kept.clear();
-            for (at, &plain) in (y * width..).zip(plain) {
+            for (at, plain) in (y * width..).zip(grounds.iter().map(|ground| ground.is_plain())) {
                 let colour = pixels[at];
                 let seen = self.pen.seen(colour);
                 row.push(seen);
@@ -202,7 +201,7 @@ impl<'a> Sequence<'a> {
                     (self.drawn[at], self.plain[at]) = (colour, plain);
                 }
             }
-            self.pen.draw(&row, y == 0, &kept, plain);
+            self.pen.draw(&row, y == 0, &kept, grounds);
             self.indices[y * width..][..width].copy_from_slice(&self.pen.above);
         }
         self.pen.errors.iter_mut().for_each(|row| row.fill([0.0; 4]));
@@ -260,8 +259,9 @@ impl Pen {
         self.known.of(colour, || Seen::new(colour, &self.index))
     }
 
-    /// Draws a row, of which `plain` says what lies in plain areas, if any does. What `kept` names is taken as it is, and its error goes nowhere.
-    fn draw(&mut self, row: &[Seen], first: bool, kept: &[Option<u8>], plain: &[bool]) {
+    /// Draws a row, of which `grounds` says what its pixels lie in, if in anything. What `kept` names is taken as it is, and its error
+    /// goes nowhere.
+    fn draw(&mut self, row: &[Seen], first: bool, kept: &[Option<u8>], grounds: &[Ground]) {
         let (mut left, mut copying_above) = (None, false);
         for (x, seen) in row.iter().enumerate() {
             if let Some(index) = kept.get(x).copied().flatten() {
@@ -270,7 +270,10 @@ impl Pen {
                 left = Some(index);
                 continue;
             }
-            let carried = self.errors[0][x + 1];
+            let ground = grounds.get(x).copied().unwrap_or_default();
+            // Lines would come out dotted.
+            let solid = ground.is_thin();
+            let carried = if solid { [0.0; 4] } else { self.errors[0][x + 1] };
             let wanted = add(seen.point, carried);
             let above = (!first).then(|| self.above[x]);
             let nearest = if carried.iter().all(|error| error.to_bits() == 0) {
@@ -278,12 +281,11 @@ impl Pen {
             } else {
                 self.index.nearest(wanted)
             };
-            let plain = plain.get(x).is_some_and(|&plain| plain);
-            let chosen = self.choose(wanted, nearest, left, above, (copying_above, plain));
+            let chosen = self.choose(wanted, nearest, left, above, (copying_above, ground.is_plain()));
             copying_above = above == Some(chosen);
             self.above[x] = chosen;
             left = Some(chosen);
-            if self.how.dither > 0.0 {
+            if self.how.dither > 0.0 && !solid {
                 let error = scaled(sub(wanted, self.points[usize::from(chosen)]), self.how.dither);
                 self.diffuse(x, error);
             }
@@ -388,6 +390,35 @@ mod tests {
         assert!((160..=200).contains(&mean(halves(&last).1)), "{}", mean(halves(&last).1));
         sequence.restart();
         assert!(sequence.next(&frame(0), run).unwrap() == first);
+    }
+
+    #[test]
+    fn lines_are_solid_where_all_else_is_dithered() {
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        let palette = Palette { colours: vec![[0, 0, 0, 255], [160, 160, 160, 255], [255, 255, 255, 255]] };
+        // The smooth edge of a box, and a shade that is no line.
+        let picture = gray((0..=255).map(|at: u8| match at % 32 {
+            0..10 => 255,
+            10 => 205,
+            11 => 80,
+            12..20 => 0,
+            column => 60 + column,
+        }));
+        let how = Remap { dither: 1.0, tolerance: 0.0 };
+        let columns = |rows: u32| {
+            let tall = Picture::new(
+                32,
+                rows,
+                Channels::Gray,
+                Samples::Eight(picture.eight().unwrap().repeat(rows as usize / 8)),
+            );
+            let tall = tall.unwrap();
+            let indices = Original::new(&tall, run).unwrap().remap(&palette, how, run).unwrap().indices;
+            [10, 11, 25]
+                .map(|x| indices.iter().skip(x).step_by(32).copied().collect::<std::collections::BTreeSet<_>>().len())
+        };
+        assert_eq!(columns(32)[..2], [1, 1]);
+        assert!(columns(32)[2] > 1 && columns(8)[..2].iter().all(|shades| *shades > 1), "{:?}", columns(8));
     }
 
     #[test]
