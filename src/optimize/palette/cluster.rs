@@ -65,7 +65,7 @@ pub(crate) fn faithful(histogram: &Histogram, size: usize, missed: Missed, run: 
             points.push(here);
         }
     }
-    keep_words(histogram, &mut colours, &mut points, means, run)?;
+    keep_words(histogram, &mut colours, &mut points, (means, missed.0), run)?;
     keep_hues(histogram, &mut colours, &mut points, run)?;
     colours.sort_unstable();
     Ok(Palette { colours })

@@ -15,6 +15,9 @@ pub(super) const TINGED: f32 = 0.03;
 const WORTH: f32 = 0.03;
 /// Pixels of one colour that are seen to be of half as wrong a hue, as those of a word.
 const WORD: u32 = 128;
+/// How far their colour may be off: more makes gray of white. And how much more of such errors words may have than areas.
+const FADED: f32 = 0.05;
+const THIN: f32 = 100.0;
 /// The side of a cell of colours that are alike, in Oklab, and how many of the worst are tried as the next colour.
 const CELL: f32 = 0.04;
 const TRIED: usize = 32;
@@ -25,12 +28,19 @@ pub(super) fn tinge(one: Point, other: Point) -> f32 {
     a * a + b * b
 }
 
-/// Gives the most frequent colours the places of those of the first `means` that make a wrong hue of them.
+/// Whether a colour is none between the one nearest to it and an other.
+fn is_beyond(colour: Point, nearest: Point, other: Point) -> bool {
+    let along = (0..4).map(|axis| (nearest[axis] - colour[axis]) * (other[axis] - colour[axis]));
+    along.sum::<f32>() >= 0.0
+}
+
+/// Gives the most frequent colours the places of those of the first `means` that make a wrong colour of them, or places of their own
+/// where the error is large, next to what is `missed` of areas, and nothing is farther out.
 pub(super) fn keep_words(
     histogram: &Histogram,
-    colours: &mut [[u8; 4]],
-    points: &mut [Point],
-    means: usize,
+    colours: &mut Vec<[u8; 4]>,
+    points: &mut Vec<Point>,
+    (means, missed): (usize, f32),
     run: Run<'_>,
 ) -> Result<()> {
     // Photographs have too many colours for one to be that of a line.
@@ -43,10 +53,22 @@ pub(super) fn keep_words(
     let mut index = Points::new(points);
     for bin in words {
         run.check()?;
-        let at = index.nearest(bin.point).0;
+        let (at, far) = index.nearest(bin.point);
         // A mean may be of no hue that there is.
-        if at < means && std::mem::take(&mut free[at]) && tinge(points[at], bin.point) > TINGED * TINGED / 4.0 {
+        let wrong = tinge(points[at], bin.point) > TINGED * TINGED / 4.0 || far > FADED * FADED;
+        let replaced = at < means && std::mem::take(&mut free[at]) && wrong;
+        if replaced {
             (colours[at], points[at]) = (bin.colour, bin.point);
+        }
+        // What lies between others are smooth edges, which may come in steps.
+        let outermost = || points.iter().all(|&point| is_beyond(bin.point, points[at], point));
+        let much = far > FADED * FADED && far * bin.pixels as f32 > THIN * missed;
+        let added = !replaced && much && colours.len() < MOST && outermost();
+        if added {
+            colours.push(bin.colour);
+            points.push(bin.point);
+        }
+        if replaced || added {
             index = Points::new(points);
         }
     }
@@ -165,6 +187,16 @@ mod tests {
         assert!(off(&histogram, &means) > 0.1, "nothing to be mended");
         let kept = faithful(&histogram, 6, Missed::MOST, run).unwrap().colours;
         assert!(off(&histogram, &kept) < 0.06 && kept.len() < 16, "{kept:?}");
+    }
+
+    #[test]
+    fn words_of_the_outermost_colour_keep_it_and_smooth_edges_do_not() {
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        let samples = (0..96 * 96).map(|at| [60, 60, 60, 60, 60, 200, 200, 255, 130, 60][at % 10]).collect();
+        let page = Picture::new(96, 96, Channels::Gray, Samples::Eight(samples)).unwrap();
+        let histogram = Histogram::new(&page, run).unwrap();
+        let kept = faithful(&histogram, 2, Missed::MOST, run).unwrap().colours;
+        assert!(kept.contains(&[255; 4]) && !kept.contains(&[130, 130, 130, 255]), "{kept:?}");
     }
 
     #[test]
