@@ -152,6 +152,10 @@ impl<'a> Search<'a> {
             }
             match self.culprit(&refused, target)? {
                 // Some rules have a milder form.
+                Some("paths" | "shapes") if !self.exact.kinds => {
+                    self.exact.kinds = true;
+                    continue;
+                }
                 Some("paths") if !self.exact.gentle => {
                     self.exact.gentle = true;
                     continue;
