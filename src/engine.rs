@@ -134,7 +134,7 @@ impl Engine {
         run.check()?;
         request.validate()?;
         self.limits.check_source(input.bytes.len())?;
-        let format = sniff(input.bytes).ok_or_else(unrecognised)?;
+        let format = sniff(input.bytes).ok_or_else(|| unrecognised(input.bytes))?;
         let info = self.codecs.probe(format, input.bytes, run)?;
         let Made { plan, done } = match request.output.format {
             OutputFormat::Smallest => self.smallest(input.bytes, request, &info, run)?,
@@ -175,7 +175,7 @@ impl Engine {
                 Err(error) => return Err(error),
             }
         }
-        best.ok_or_else(|| refused.unwrap_or_else(unrecognised))
+        best.ok_or_else(|| refused.unwrap_or_else(|| unrecognised(bytes)))
     }
 
     fn describe(&self, input: Input<'_>, info: Info, plan: &Plan, done: Optimised, run: Run<'_>) -> Result<Outcome> {
@@ -225,8 +225,9 @@ impl Made {
     }
 }
 
-fn unrecognised() -> Error {
-    Error::Input { format: None, problem: "is in no format known here".into(), source: None }
+fn unrecognised(bytes: &[u8]) -> Error {
+    let problem = if bytes.is_empty() { "is empty" } else { "is in no format known here" };
+    Error::Input { format: None, problem: problem.into(), source: None }
 }
 
 /// What a mark is over: the smallest of all formats is another result than that of one.

@@ -58,7 +58,7 @@ fn a_cut_file_is_an_error_or_has_lost_nothing() {
 
 #[test]
 fn nothing_at_all_is_an_error() {
-    assert_eq!(attempt(b"", "{}").unwrap_err().to_string(), "the image is in no format known here");
+    assert_eq!(attempt(b"", "{}").unwrap_err().to_string(), "the image is empty");
 }
 
 #[test]

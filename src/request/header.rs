@@ -10,7 +10,7 @@ pub(super) fn fetch_header(name: &str, value: &str) -> Result<(String, Secret), 
         Err("must be named by an HTTP token".into())
     } else if is_hop_by_hop(name) {
         Err("must not be a hop-by-hop header".into())
-    } else if ["host", "content-length"].iter().any(|set| name.eq_ignore_ascii_case(set)) {
+    } else if ["host", "content-length", "accept-encoding"].iter().any(|set| name.eq_ignore_ascii_case(set)) {
         Err("must not be set, it follows from the request".into())
     } else if !is_value(value) {
         Err("must be a string without control characters".into())
@@ -66,6 +66,7 @@ mod tests {
             "upgrade",
             "Host",
             "Content-Length",
+            "Accept-Encoding",
         ] {
             assert!(fetch_header(name, "x").is_err(), "{name}");
         }

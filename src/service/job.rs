@@ -87,7 +87,8 @@ impl Inner {
     pub(super) async fn work_on(&self, lease: &JobLease) -> Outcome {
         if lease.attempt > self.settings.attempts {
             tracing::error!(attempts = lease.attempt - 1, "given up: no attempt came to an end");
-            return failed(lease, &Problem::internal());
+            let ended = format!("the service has stopped {} times while this was in hand", lease.attempt - 1);
+            return failed(lease, &Problem::new(500, ended));
         }
         let failures = lease.failures.saturating_add(1);
         match self.result_of(lease).await {
