@@ -25,12 +25,12 @@ mod fonts;
 #[cfg(feature = "svg")]
 mod mark;
 #[cfg(feature = "svg")]
-#[cfg(feature = "svg")]
 mod notices;
 #[cfg(feature = "svg")]
 mod paint;
 #[cfg(feature = "svg")]
 mod read;
+#[cfg(feature = "svg")]
 mod reading;
 #[cfg(feature = "svg")]
 mod references;
