@@ -399,6 +399,12 @@ fn styles_and_paths_that_take_long_are_refused_or_left_alone_in_time() {
             "<g>".repeat(200),
             "</g>".repeat(200)
         ),
+        format!(
+            "<style><!-- in pieces -->x {}path{{fill:red}}</style>{}<path d=\"M0 0h9v9z\"/>{}",
+            "g ".repeat(20),
+            "<g>".repeat(200),
+            "</g>".repeat(200)
+        ),
     ] {
         let document = format!("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"9\" height=\"9\">{content}</svg>");
         let outcome = process(document.as_bytes(), r#"{"optimize":{"compression":"high"}}"#).unwrap();

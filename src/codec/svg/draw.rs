@@ -97,7 +97,12 @@ pub(super) fn converted(text: &str, fonts: (&Fonts, &Fontless), nesting: u8, run
     references::check(&document, run)?;
     let mended = reading::mended(text, &document);
     let document = match &mended {
-        Some(text) => read::document(text, run)?,
+        Some(text) => {
+            let document = read::document(text, run)?;
+            // Sheets may say more than they did.
+            references::check(&document, run)?;
+            document
+        }
         None => document,
     };
     run.check()?;

@@ -1,4 +1,4 @@
-//! What usvg reads otherwise as browsers do.
+//! What usvg reads otherwise than browsers do.
 
 use std::{collections::BTreeSet, ops::Range};
 

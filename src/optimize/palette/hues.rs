@@ -28,7 +28,7 @@ pub(super) fn tinge(one: Point, other: Point) -> f32 {
     a * a + b * b
 }
 
-/// Whether a colour is none between the one nearest to it and an other.
+/// Whether a colour does not lie between the one nearest to it and another.
 fn is_beyond(colour: Point, nearest: Point, other: Point) -> bool {
     let along = (0..4).map(|axis| (nearest[axis] - colour[axis]) * (other[axis] - colour[axis]));
     along.sum::<f32>() >= 0.0

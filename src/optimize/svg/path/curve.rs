@@ -57,7 +57,7 @@ pub(super) fn point(cubic: &[Point; 4], u: f64) -> Point {
 /// Cosine of how far a stroke may turn at an end, by some 25 degrees.
 const TURN: f64 = 0.9;
 
-/// Whether a cubic leaves or arrives in another direction as `written`. Caps and joins of strokes show it however short the handle is,
+/// Whether a cubic leaves or arrives in another direction than `written`. Caps and joins of strokes show it however short the handle is,
 /// and renderers lose pieces of strokes that turn back at their ends. Handles of up to `least` have no direction.
 pub(super) fn turns(cubic: &[Point; 4], written: &[Point; 4], least: f64) -> [bool; 2] {
     let leaves = |[from, others @ ..]: [Point; 4]| {
