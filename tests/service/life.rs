@@ -46,6 +46,7 @@ async fn a_job_that_no_worker_survives_is_given_up() {
     let answer = host.result(&id).await;
     assert_eq!((answer.status, credits(&host).await), (500, (0, 0)));
     assert_eq!(answer.json()["id"], id.as_str());
+    assert_eq!(answer.json()["message"], "the service has stopped 5 times while this was in hand");
     assert_eq!(host.blobs().await, 0);
 }
 
