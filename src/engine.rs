@@ -313,7 +313,9 @@ impl Work<'_> {
                 // What is passed on keeps its orientation tag; so may its coefficients, coarser, and smaller yet.
                 if !self.plan.stores_picture() && converted == Converted::Untouched && !self.plan.moves {
                     let unturned = self.unturned(metadata)?;
-                    done = if unturned.bytes.len() < done.bytes.len() { unturned } else { done };
+                    let bytes = unturned.bytes.len();
+                    let enough = if unturned.score < 100.0 { worth_having_exactly(bytes) } else { bytes };
+                    done = if enough < done.bytes.len() { unturned } else { done };
                 }
             }
         }
