@@ -304,18 +304,19 @@ impl Work<'_> {
         if self.info.frames > 1 && !self.plan.moves {
             done.warnings.push(format!("{} holds one frame: the first of {}", self.plan.format, self.info.frames));
         }
-        let bytes = done.bytes.len();
-        let enough = if done.score < 100.0 { worth_having_exactly(bytes) } else { bytes };
-        if self.plan.may_keep_source && self.may_do_without_loss(enough, lossless)? {
+        // Up to how many bytes what is passed on is better.
+        let enough = |made: &Optimised| match made.bytes.len() {
+            bytes if made.score < 100.0 => worth_having_exactly(bytes),
+            bytes => bytes,
+        };
+        if self.plan.may_keep_source && self.may_do_without_loss(enough(&done), lossless)? {
             let passed_on = self.passed_on(metadata)?;
-            if passed_on.bytes.len() <= enough {
+            if passed_on.bytes.len() <= enough(&done) {
                 done = passed_on;
                 // What is passed on keeps its orientation tag; so may its coefficients, coarser, and smaller yet.
                 if !self.plan.stores_picture() && converted == Converted::Untouched && !self.plan.moves {
                     let unturned = self.unturned(metadata)?;
-                    let bytes = unturned.bytes.len();
-                    let enough = if unturned.score < 100.0 { worth_having_exactly(bytes) } else { bytes };
-                    done = if enough < done.bytes.len() { unturned } else { done };
+                    done = if enough(&unturned) < done.bytes.len() { unturned } else { done };
                 }
             }
         }

@@ -128,17 +128,19 @@ fn lines(pixels: &[[u8; 4]], plain: &[bool], width: usize, run: Run<'_>) -> Resu
         for x in 0..width {
             let at = y * width + x;
             // What is plain mostly is a large part of the picture.
+            if plain[at] {
+                continue;
+            }
             let ways = [(&level, width, (y, height)), (&upright, 1, (x, width))];
-            let ways = ways.into_iter().filter(|(lines, ..)| lines[at] && !plain[at]);
-            let alike = |other: usize| pixels[other] == pixels[at];
-            let is_line = |(_, step, place): &_| is_thin(alike, plain, (at, *step), *place);
-            let is_edge = |(lines, step, place): &(&Vec<bool>, _, _)| {
-                is_thin(|other| lines[other] && !plain[other], plain, (at, *step), *place)
-            };
-            match (ways.clone().any(|way| is_line(&way)), ways.clone().any(|way| is_edge(&way))) {
-                (true, _) => found.push((at, Ground::Line)),
-                (false, true) => found.push((at, Ground::Edge)),
-                (false, false) => {}
+            for (lines, step, place) in ways.into_iter().filter(|(lines, ..)| lines[at]) {
+                if is_thin(|other| pixels[other] == pixels[at], plain, (at, step), place) {
+                    found.push((at, Ground::Line));
+                    break;
+                }
+                // A line the other way comes behind it, and holds.
+                if is_thin(|other| lines[other] && !plain[other], plain, (at, step), place) {
+                    found.push((at, Ground::Edge));
+                }
             }
         }
     }

@@ -55,22 +55,20 @@ pub(super) fn keep_words(
         run.check()?;
         let (at, far) = index.nearest(bin.point);
         // A mean may be of no hue that there is.
-        let wrong = tinge(points[at], bin.point) > TINGED * TINGED / 4.0 || far > FADED * FADED;
-        let replaced = at < means && std::mem::take(&mut free[at]) && wrong;
-        if replaced {
-            (colours[at], points[at]) = (bin.colour, bin.point);
-        }
+        let faded = far > FADED * FADED;
+        let wrong = faded || tinge(points[at], bin.point) > TINGED * TINGED / 4.0;
+        let much = faded && far * bin.pixels as f32 > THIN * missed;
         // What lies between others are smooth edges, which may come in steps.
         let outermost = || points.iter().all(|&point| is_beyond(bin.point, points[at], point));
-        let much = far > FADED * FADED && far * bin.pixels as f32 > THIN * missed;
-        let added = !replaced && much && colours.len() < MOST && outermost();
-        if added {
+        if at < means && std::mem::take(&mut free[at]) && wrong {
+            (colours[at], points[at]) = (bin.colour, bin.point);
+        } else if much && colours.len() < MOST && outermost() {
             colours.push(bin.colour);
             points.push(bin.point);
+        } else {
+            continue;
         }
-        if replaced || added {
-            index = Points::new(points);
-        }
+        index = Points::new(points);
     }
     Ok(())
 }

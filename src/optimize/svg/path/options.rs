@@ -325,34 +325,28 @@ impl Writer {
         }
         let truth = cubic[which];
         let mut errors = [0, 1, 2, 3].map(|place| written[place].x - cubic[place].x);
-        if let Some((number, value)) = self.coarser(truth.x, base.x, numbers[which - 1][0], &mut errors, which) {
-            self.move_control(cubic, written, which, Point { x: value, ..written[which] }, || {
-                numbers[which - 1][0] = number
-            });
+        if let Some((number, value)) = self.coarser(truth.x, base.x, numbers[which - 1][0], &mut errors, which)
+            && self.moves_control(cubic, written, which, Point { x: value, ..written[which] })
+        {
+            numbers[which - 1][0] = number;
         }
         let mut errors = [0, 1, 2, 3].map(|place| written[place].y - cubic[place].y);
-        if let Some((number, value)) = self.coarser(truth.y, base.y, numbers[which - 1][1], &mut errors, which) {
-            self.move_control(cubic, written, which, Point { y: value, ..written[which] }, || {
-                numbers[which - 1][1] = number
-            });
+        if let Some((number, value)) = self.coarser(truth.y, base.y, numbers[which - 1][1], &mut errors, which)
+            && self.moves_control(cubic, written, which, Point { y: value, ..written[which] })
+        {
+            numbers[which - 1][1] = number;
         }
     }
 
-    /// Moves control point `which` and says so, unless the ends of a stroke would turn by that.
-    fn move_control(
-        &self,
-        cubic: &[Point; 4],
-        written: &mut [Point; 4],
-        which: usize,
-        to: Point,
-        moved: impl FnOnce(),
-    ) {
+    /// Moves control point `which`, unless the ends of a stroke would turn by that; whether it did.
+    fn moves_control(&self, cubic: &[Point; 4], written: &mut [Point; 4], which: usize, to: Point) -> bool {
         let mut other = *written;
         other[which] = to;
-        if self.turned(cubic, &other) == [false; 2] {
+        let may = self.turned(cubic, &other) == [false; 2];
+        if may {
             *written = other;
-            moved();
         }
+        may
     }
 
     fn coarser(
