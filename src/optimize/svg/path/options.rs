@@ -12,6 +12,9 @@ const RUN: usize = 8;
 /// A curve of a size this small against its coordinates is not worth trying absolute.
 const FAR: f64 = 50.0;
 
+/// What it costs to turn an end of a stroke. Only where there is no other way.
+const TURNED: u32 = 1000;
+
 impl Writer {
     /// Offers all ways on from `state`, which has the path up to segment `at` written.
     pub(super) fn expand(&mut self, at: usize, state: &State, round: Option<&Round>) {
@@ -233,16 +236,16 @@ impl Writer {
         let mut numbers = [first, second];
         let turned = self.turned(cubic, &written);
         let gone = [(base == state.at).then_some(([Decimal::ZERO; 2], base)), Some((end, point))];
+        let mut draft = Draft::new(state, letters[0]);
         for which in [1, 2] {
             if turned[which - 1] && !self.turn_back(cubic, base, &mut written, &mut numbers, (which, gone[which - 1])) {
-                return;
+                draft.state.cost += TURNED;
             }
         }
         let second_at = written[2];
         let [first, second] = numbers;
         self.relax(cubic, base, &mut written, &mut numbers, 1);
         self.relax(cubic, base, &mut written, &mut numbers, 2);
-        let mut draft = Draft::new(state, letters[0]);
         numbers.into_iter().chain([end]).for_each(|pair| draft.push_pair(pair));
         draft.state.at = point;
         draft.bend(Curve::Cubic, written[2]);

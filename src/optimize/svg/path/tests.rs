@@ -399,3 +399,22 @@ fn strokes_leave_and_arrive_as_they_did_however_short_their_handles_are() {
         }
     }
 }
+
+#[test]
+fn no_path_is_lost_for_handles_that_are_too_short_to_be_written() {
+    let mut random = Random(5);
+    for round in 0..400 {
+        let mut short = |at: Point| random.near(at, [1e-8, 1e-6, 1e-4, 1e-2][round % 4]);
+        let ends = [(11.996, 1.503), (15.0, 17.713), (54.546, 19.191)].map(|(x, y)| Point::new(x, y));
+        let mut segments = vec![Segment::Move(ends[0])];
+        segments.extend(ends.windows(2).map(|ends| Segment::Cubic(short(ends[0]), short(ends[1]), ends[1])));
+        let path = Path { segments };
+        let truth = path.bounds().unwrap();
+        for tolerance in [2e-3, 2e-4, 2e-5, 2e-6] {
+            let text = path.written(tolerance, Keep { single: true, ..Keep::ALL });
+            let Some(drawn) = Path::parse_single(&text).and_then(|path| path.bounds()) else { panic!("{tolerance}") };
+            let off = drawn.iter().zip(truth).map(|(drawn, truth)| (drawn - truth).abs()).fold(0.0, f64::max);
+            assert!(off <= tolerance + 1e-5, "{tolerance}: {text} is off by {off}");
+        }
+    }
+}

@@ -41,6 +41,7 @@ pub(super) fn write(path: &Path, tolerance: f64, keep: Keep, run: Run<'_>) -> Re
         }
     }
     let end = writer.beams[writer.steps.len() % AHEAD];
+    debug_assert!(end.len > 0, "no way to write {path:?}");
     if let Some(best) = end.best() {
         writer.spell(best);
     }
@@ -66,7 +67,7 @@ pub(super) enum Curve {
 /// One way to have written the path so far.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct State {
-    cost: u32,
+    pub(super) cost: u32,
     /// The letter that further numbers repeat; 0 where none may.
     pub(super) last: u8,
     tail: Tail,
