@@ -24,8 +24,10 @@ const HEADROOM: f64 = 2.0;
 const COARSE_HEADROOM: f64 = 4.0;
 /// How much finer numbers are where that is not enough, before rules are taken back.
 const FINER: [f64; 4] = [1.0, 2.0, 8.0, 64.0];
-/// The same where browsers have to come near.
-const NEAR_FINER: [f64; 3] = [1.0, 8.0, 4096.0];
+/// The same where browsers have to come near: first with freedoms of which they mostly show no more than resvg does.
+const NEAR_FINER: [f64; 3] = [1.0, 8.0, 64.0];
+/// And without.
+const NEAREST_FINER: [f64; 5] = [1.0, 8.0, 64.0, 512.0, 4096.0];
 /// Tolerances that are tried: so many halvings of a pixel, in halves.
 const LEVELS: usize = 21;
 /// The level without search.
@@ -64,7 +66,7 @@ pub(super) fn search(source: &Source<'_>, task: &Vector<'_>, run: Run<'_>) -> Re
     };
     let Some(target) = target(task.goal).filter(|_| search.witness.is_some()) else {
         let seen = search.witness.is_some();
-        let settings = if seen { search.settings(ULTRA) } else { exact };
+        let settings = if seen { search.lossy(&exact, ULTRA) } else { exact };
         let text = finished(&search.structured(&|_| true)?, &settings, &|_| true)?;
         if !seen {
             search
@@ -103,17 +105,24 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn settings(&self, level: usize) -> Settings<'a> {
+    /// Exact settings made coarser.
+    fn lossy(&self, exact: &Settings<'a>, level: usize) -> Settings<'a> {
         // Halves of halvings: 1, 0.71, 0.5, 0.35 ...
         let whole = 1.0 / f64::from(1u32 << (level / 2));
         let tolerance = if level % 2 == 1 { whole * std::f64::consts::FRAC_1_SQRT_2 } else { whole };
-        let settings = Settings { tolerance, lossy: true, ..self.exact };
+        let settings = Settings { tolerance, lossy: true, ..*exact };
         Settings { tolerance: settings.pixels(self.grows), ..settings }
     }
 
-    /// How much finer than [`EXACT`] numbers may become, from the coarsest on.
-    fn finer(&self) -> &'static [f64] {
-        if self.exact.single { &NEAR_FINER } else { &FINER }
+    /// Exact settings, those of the shortest results first, and what these have to reach.
+    fn attempts(&self, target: f64) -> Vec<(Settings<'a>, f64)> {
+        let at = |finer: &f64, settings: Settings<'a>| Settings { tolerance: EXACT / finer, ..settings };
+        if !self.exact.single {
+            return FINER.iter().map(|finer| (at(finer, self.exact), target)).collect();
+        }
+        let free = Settings { gentle: false, single: false, ..self.exact };
+        let first = NEAR_FINER.iter().map(|finer| (at(finer, free), target + HEADROOM));
+        first.chain(NEAREST_FINER.iter().map(|finer| (at(finer, self.exact), target))).collect()
     }
 
     fn run(mut self, target: f64, fallback: &str) -> Result<Optimised> {
@@ -125,18 +134,29 @@ impl<'a> Search<'a> {
             let allowed = |rule: &Rule| !refused.contains(&rule.name);
             let structure = self.structured(&allowed)?;
             let mut reached = None;
-            for &finer in self.finer() {
-                let settings = Settings { tolerance: EXACT / finer, ..self.exact };
-                let (text, small) = self.tried(&structure, &settings, &allowed)?;
-                let least = if reached.is_some() { wanted } else { target };
+            let (mut last, mut too_coarse) = (String::new(), f64::INFINITY);
+            for (settings, least) in self.attempts(target) {
+                // Where numbers were too coarse, fewer freedoms seldom help.
+                if settings.tolerance > too_coarse {
+                    continue;
+                }
+                let text = finished(&structure, &settings, &allowed)?;
+                if text == last {
+                    continue;
+                }
+                last.clone_from(&text);
+                let small = self.ask(|witness, run| witness.small(&text, run))?;
+                let least = if reached.is_some() { wanted } else { least };
                 if small < least {
+                    too_coarse = settings.tolerance;
                     continue;
                 }
                 // Half of the way to what exact numbers reach.
                 let coarse = f64::midpoint(wanted, small).clamp(wanted, target + coarse_headroom);
-                if finer == 1.0
+                if settings.tolerance == EXACT
                     && !lossless
-                    && let Some((text, score)) = self.coarser(&structure, &allowed, [coarse, wanted], text.len())?
+                    && let Some((text, score)) =
+                        self.coarser(&structure, &settings, &allowed, [coarse, wanted], text.len())?
                 {
                     return Ok(self.done(text, score));
                 }
@@ -180,7 +200,7 @@ impl<'a> Search<'a> {
     fn culprit(&mut self, refused: &[&'static str], target: f64) -> Result<Option<&'static str>> {
         let rules: Vec<&'static str> =
             SVG_RULES.iter().map(|rule| rule.name).filter(|name| !refused.contains(name)).collect();
-        let settings = Settings { tolerance: EXACT / self.finer()[self.finer().len() - 1], ..self.exact };
+        let Some((settings, _)) = self.attempts(target).pop() else { return Ok(None) };
         let mut holds = |count: usize| -> Result<bool> {
             let allowed = |rule: &Rule| rules[..count].contains(&rule.name);
             let structure = self.structured(&allowed)?;
@@ -206,6 +226,7 @@ impl<'a> Search<'a> {
     fn coarser(
         &mut self,
         structure: &Tree,
+        exact: &Settings<'a>,
         allowed: &dyn Fn(&Rule) -> bool,
         [wanted, least]: [f64; 2],
         length: usize,
@@ -215,7 +236,7 @@ impl<'a> Search<'a> {
         let mut held = Vec::new();
         while holds > fails + 1 {
             let level = usize::midpoint(fails, holds);
-            let (text, small) = self.tried(structure, &self.settings(level), allowed)?;
+            let (text, small) = self.tried(structure, &self.lossy(exact, level), allowed)?;
             if small >= wanted {
                 holds = level;
                 held.push((level, text, small));
@@ -231,7 +252,7 @@ impl<'a> Search<'a> {
                 Some(known) => known,
                 None => {
                     let level = usize::midpoint(fails, holds);
-                    let (text, small) = self.tried(structure, &self.settings(level), allowed)?;
+                    let (text, small) = self.tried(structure, &self.lossy(exact, level), allowed)?;
                     (level, text, small)
                 }
             };
