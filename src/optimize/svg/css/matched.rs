@@ -58,17 +58,16 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// A sheet and the elements of a document as they are.
+/// The elements of a document as they are.
 #[derive(Debug)]
-pub(in crate::optimize::svg) struct Cascade<'a> {
+pub(super) struct Elements<'a> {
     tree: &'a Tree,
-    sheet: &'a Sheet<'a>,
     /// The element in front of each among its siblings.
     before: Vec<Option<Id>>,
 }
 
-impl<'a> Cascade<'a> {
-    pub(in crate::optimize::svg) fn new(tree: &'a Tree, sheet: &'a Sheet<'a>) -> Self {
+impl<'a> Elements<'a> {
+    pub(super) fn of(tree: &'a Tree) -> Self {
         let mut before = vec![None; tree.capacity()];
         for id in tree.elements() {
             let elements = tree.children(id).iter().filter(|child| tree.element(**child).is_some());
@@ -77,22 +76,40 @@ impl<'a> Cascade<'a> {
                 before[child.index()] = last.replace(*child);
             }
         }
-        Self { tree, sheet, before }
+        Self { tree, before }
+    }
+
+    /// Whether a selector matches any of them.
+    pub(super) fn any_matches(&self, selector: &Selector<'_>) -> bool {
+        self.tree.elements().into_iter().any(|id| selector.matches(&Styled { elements: self, id, root: None }))
+    }
+}
+
+/// A sheet and what it styles.
+#[derive(Debug)]
+pub(in crate::optimize::svg) struct Cascade<'a> {
+    elements: Elements<'a>,
+    sheet: &'a Sheet<'a>,
+}
+
+impl<'a> Cascade<'a> {
+    pub(in crate::optimize::svg) fn new(tree: &'a Tree, sheet: &'a Sheet<'a>) -> Self {
+        Self { elements: Elements::of(tree), sheet }
     }
 
     /// What the sheet and its own `style` attribute declare for an element, each property once, but that what only some
     /// browsers understand comes behind what others fall back to; presentation attributes come below all of it.
     pub(in crate::optimize::svg) fn of(&self, id: Id) -> Vec<Declaration> {
-        self.matched(Styled { cascade: self, id, root: None })
+        self.matched(Styled { elements: &self.elements, id, root: None })
     }
 
     /// What is declared for an element where a `use` shows it: nothing around `root`, to which that leads, is seen there.
     pub(in crate::optimize::svg) fn of_copy(&self, id: Id, root: Id) -> Vec<Declaration> {
-        self.matched(Styled { cascade: self, id, root: Some(root) })
+        self.matched(Styled { elements: &self.elements, id, root: Some(root) })
     }
 
     fn matched(&self, styled: Styled<'_>) -> Vec<Declaration> {
-        let own = declarations(self.tree.get(styled.id, "style").unwrap_or(""));
+        let own = declarations(self.elements.tree.get(styled.id, "style").unwrap_or(""));
         let rules = self.sheet.rules.iter().filter(|(selector, _)| selector.matches(&styled));
         let all: Vec<&Declaration> = rules.flat_map(|(_, declarations)| declarations).chain(&own).collect();
         let ranked = [false, true].map(|important| all.iter().filter(move |one| one.important == important));
@@ -133,7 +150,7 @@ pub(in crate::optimize::svg) fn falls_back(Declaration { name, value, .. }: &Dec
 
 /// An element as selectors see it.
 struct Styled<'a> {
-    cascade: &'a Cascade<'a>,
+    elements: &'a Elements<'a>,
     id: Id,
     /// Beyond this nothing is seen.
     root: Option<Id>,
@@ -142,20 +159,20 @@ struct Styled<'a> {
 impl simplecss::Element for Styled<'_> {
     fn parent_element(&self) -> Option<Self> {
         let inside = self.root != Some(self.id);
-        self.cascade.tree.parent(self.id).filter(|_| inside).map(|id| Self { id, ..*self })
+        self.elements.tree.parent(self.id).filter(|_| inside).map(|id| Self { id, ..*self })
     }
 
     fn prev_sibling_element(&self) -> Option<Self> {
         let inside = self.root != Some(self.id);
-        self.cascade.before[self.id.index()].filter(|_| inside).map(|id| Self { id, ..*self })
+        self.elements.before[self.id.index()].filter(|_| inside).map(|id| Self { id, ..*self })
     }
 
     fn has_local_name(&self, name: &str) -> bool {
-        self.cascade.tree.element(self.id).is_some_and(|element| element.name == name)
+        self.elements.tree.element(self.id).is_some_and(|element| element.name == name)
     }
 
     fn attribute_matches(&self, name: &str, operator: AttributeOperator<'_>) -> bool {
-        self.cascade.tree.get(self.id, name).is_some_and(|value| operator.matches(value))
+        self.elements.tree.get(self.id, name).is_some_and(|value| operator.matches(value))
     }
 
     fn pseudo_class_matches(&self, class: PseudoClass<'_>) -> bool {

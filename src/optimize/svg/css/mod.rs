@@ -1,10 +1,12 @@
 //! Style sheets: read, matched, and folded into the elements they style.
 
 mod matched;
+mod reach;
 mod text;
 mod valid;
 
 pub(super) use matched::{Cascade, Sheet, falls_back};
+pub(super) use reach::reaching;
 pub(super) use text::{Declaration, declarations, rules, stripped, written};
 pub(super) use valid::{Place, is_invalid};
 

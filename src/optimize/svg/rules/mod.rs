@@ -39,7 +39,7 @@ macro_rules! rules {
 
 rules! {
     editors: First, "editors", "drops metadata and what only editors read";
-    styles: First, "styles", "folds style sheets and `style` into attributes by the cascade";
+    styles: First, "styles", "drops rules that match nothing, and folds style sheets and `style` into attributes by the cascade";
     images: First, "images", "optimises embedded pictures";
     colours: First, "colours", "writes colours and keywords in their shortest form";
     defaults: Structure, "defaults", "drops attributes that say what holds anyway";
