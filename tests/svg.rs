@@ -183,6 +183,17 @@ fn classes_are_kept_with_ids() {
 }
 
 #[test]
+fn rules_and_attributes_that_only_hosts_can_use_are_kept_with_ids() {
+    let hosted = r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 90 9"><style>.later:hover,[x]{fill:#123456}</style><path p-id="1" q-id="2" d="M 0.000 0.000 L 9.000 0.000 L 9.000 9.000 Z"/></svg>"#;
+    let (kept, other) =
+        [r#"{"output":{"keep_ids":true}}"#, "{}"].map(|request| process(hosted.as_bytes(), request).unwrap()).into();
+    for (word, stays) in [(".later", false), ("q-id", false), ("p-id", false), ("viewBox", true)] {
+        assert!(text(&kept).contains(word), "{word}: {}", text(&kept));
+        assert_eq!(text(&other).contains(word), stays, "{word}: {}", text(&other));
+    }
+}
+
+#[test]
 fn a_result_with_its_ids_is_another_than_one_without_them() {
     let keeping = r#"{"output":{"keep_ids":true}}"#;
     let kept = process(DRAWING.as_bytes(), keeping).unwrap();

@@ -8,9 +8,9 @@ use super::{
 };
 
 /// What may be done to symbols that others draw: their paint, size and stroke come from there.
-const OF_SYMBOLS: [&str; 6] = ["editors", "images", "colours", "definitions", "ids", "order"];
+const OF_SYMBOLS: [&str; 7] = ["unmatched", "editors", "images", "colours", "definitions", "ids", "order"];
 /// What may be done where a sheet picks elements by their attributes or their place among others.
-const OF_PICKED: [&str; 3] = ["images", "paths", "order"];
+const OF_PICKED: [&str; 4] = ["unmatched", "images", "paths", "order"];
 /// How selectors do that.
 const PICKS: [&str; 11] = ["[", "+", "~", ":nth-", ":first-", ":last-", ":only-", ":empty", ":has(", ":not(", ":is("];
 

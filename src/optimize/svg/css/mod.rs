@@ -17,6 +17,11 @@ pub(super) fn says(tree: &Tree, id: Id, such: impl Fn(&str) -> bool) -> bool {
     tree.get(id, "style").is_some_and(&such) || tree.is(id, &["style"]) && sheets(tree, &[id]).any(|sheet| such(&sheet))
 }
 
+/// Whether a `style` element holds CSS.
+pub(super) fn is_css(tree: &Tree, id: Id) -> bool {
+    tree.get(id, "type").is_none_or(|kind| kind.is_empty() || kind.eq_ignore_ascii_case("text/css"))
+}
+
 /// The texts of `style` elements, [stripped].
 pub(super) fn sheets(tree: &Tree, styles: &[Id]) -> impl Iterator<Item = String> {
     styles.iter().flat_map(|id| tree.children(*id)).filter_map(|child| match tree.content(*child) {

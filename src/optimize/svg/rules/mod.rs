@@ -18,6 +18,7 @@ mod properties;
 mod shapes;
 mod styles;
 mod transforms;
+mod unmatched;
 
 macro_rules! rules {
     ($($room:ident: $stage:ident, $name:literal, $summary:literal;)*) => {
@@ -38,8 +39,9 @@ macro_rules! rules {
 }
 
 rules! {
-    editors: First, "editors", "drops metadata and what only editors read";
-    styles: First, "styles", "drops rules that match nothing, and folds style sheets and `style` into attributes by the cascade";
+    unmatched: First, "unmatched", "drops rules of style sheets that match nothing";
+    editors: First, "editors", "drops metadata, what only editors read, and attributes that SVG does not have";
+    styles: First, "styles", "folds style sheets and `style` into attributes by the cascade";
     images: First, "images", "optimises embedded pictures";
     colours: First, "colours", "writes colours and keywords in their shortest form";
     defaults: Structure, "defaults", "drops attributes that say what holds anyway";

@@ -7,7 +7,7 @@ use super::super::{
 };
 use crate::{control::Run, error::Result};
 
-pub(super) const BEFORE: &str = "<svg><style>.a{fill:red}#b{stroke:blue}.c:hover{fill:blue}</style><path class=\"a\" fill=\"green\" \
+pub(super) const BEFORE: &str = "<svg><style>.a{fill:red}#b{stroke:blue}</style><path class=\"a\" fill=\"green\" \
     style=\"-inkscape-x:1;stroke-width:2;mix-blend-mode:screen\"/><path id=\"b\" class=\"a\" style=\"fill:lime\"/></svg>";
 pub(super) const AFTER: &str = "<svg><path class=\"a\" fill=\"red\" stroke-width=\"2\" style=\"mix-blend-mode:screen\"/>\
     <path id=\"b\" class=\"a\" stroke=\"blue\" fill=\"lime\"/></svg>";
@@ -17,13 +17,8 @@ const MOST_TESTS: u64 = 300_000_000;
 const MOST_DECLARATIONS: u64 = 10_000_000;
 
 pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
-    let sheets_of =
-        |tree: &Tree| -> Vec<Id> { tree.elements().into_iter().filter(|id| tree.is(*id, &["style"])).collect() };
-    // Who asks for names may give them to others, and animations may change what is matched.
-    if !settings.keep_ids && !tree.elements().iter().any(|id| tree.is(*id, &ANIMATIONS)) {
-        drop_unmatched(tree, &sheets_of(tree));
-    }
-    let (styles, elements) = (sheets_of(tree), tree.elements());
+    let styles: Vec<Id> = tree.elements().into_iter().filter(|id| tree.is(*id, &["style"])).collect();
+    let elements = tree.elements();
     let text = sheets(tree, &styles).collect::<Vec<_>>().join(" ");
     let (count, deepest) = (elements.len() as u64, tree.deepest() as u64);
     let is_quick = |sheet: &Sheet<'_>| {
@@ -78,28 +73,9 @@ fn differs_in_copies(
     Ok(false)
 }
 
-/// Takes out of sheets what says nothing of any element.
-fn drop_unmatched(tree: &mut Tree, styles: &[Id]) {
-    if !styles.iter().all(|id| is_css(tree, *id)) {
-        return;
-    }
-    let left = css::reaching(tree, &sheets(tree, styles).collect::<Vec<_>>());
-    let texts = styles.iter().flat_map(|id| tree.children(*id).to_vec());
-    let texts: Vec<Id> = texts.filter(|id| tree.element(*id).is_none()).collect();
-    for (id, left) in texts.into_iter().zip(left) {
-        if let Some(text) = tree.text_mut(id) {
-            *text = left;
-        }
-    }
-}
-
-fn is_css(tree: &Tree, id: Id) -> bool {
-    tree.get(id, "type").is_none_or(|kind| kind.is_empty() || kind.eq_ignore_ascii_case("text/css"))
-}
-
 /// Whether a sheet holds on every medium.
 fn is_plain(tree: &Tree, id: Id) -> bool {
-    is_css(tree, id) && tree.get(id, "media").is_none_or(|media| matches!(media, "" | "all" | "screen"))
+    css::is_css(tree, id) && tree.get(id, "media").is_none_or(|media| matches!(media, "" | "all" | "screen"))
 }
 
 fn fold(tree: &mut Tree, id: Id, declarations: Vec<Declaration>, textual: bool) {
