@@ -228,6 +228,21 @@ fn sheets_stay_with_their_classes_where_html_may_need_them() {
 }
 
 #[test]
+fn classes_that_no_sheet_names_go() {
+    let left = |sheet: &str| {
+        optimised(&format!(
+            "<style>{sheet}</style><path class=\"a b\" d=\"M0 0h9v9z\"/><path class=\"c\" d=\"M20 0h9v9z\"/>"
+        ))
+    };
+    let text = left(".a:hover{fill:red}.b-c:hover{fill:blue}");
+    assert!(text.contains("class=\"a\"") && text.matches("class").count() == 1, "{text}");
+    for sheet in [".a:hover,.\\63:hover{fill:red}", "[class=c]:hover{fill:red}"] {
+        let text = left(sheet);
+        assert!(text.contains("class=\"a b\"") && text.contains("class=\"c\""), "{text}");
+    }
+}
+
+#[test]
 fn declarations_stay_beside_nested_rules() {
     let sheet = "@media all{rect{fill:red;&amp;:hover{fill:blue;stroke:red}stroke-width:2;}}";
     let spaced = sheet.replace('{', " {\n ").replace(":red", " : red ");

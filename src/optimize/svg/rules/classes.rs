@@ -3,6 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     super::{
         Settings,
+        css::sheets,
         names::{ANIMATIONS, property},
         style::{animated, is_styled},
         tree::{Attribute, Content, Element, Id, Tree},
@@ -17,8 +18,33 @@ pub(super) const AFTER: &str = "<svg><style>.a{fill:#123456;stroke:#654321}</sty
 /// What a sheet costs before its first rule.
 const SHEET: usize = 15;
 
+/// Takes out the classes that no sheet names.
+fn drop_unnamed(tree: &mut Tree) {
+    let (root, elements) = (tree.root(), tree.elements());
+    let styles: Vec<Id> = elements.iter().copied().filter(|id| tree.is(*id, &["style"])).collect();
+    let sheets: String = sheets(tree, &styles).collect();
+    // Names may be spelled otherwise, or asked for in other ways.
+    if ["\\", "[", "attr("].iter().any(|word| sheets.contains(word)) {
+        return;
+    }
+    let ends = |c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_');
+    let named: BTreeSet<&str> = sheets.split('.').skip(1).filter_map(|behind| behind.split(ends).next()).collect();
+    for id in elements.into_iter().filter(|id| *id != root) {
+        let Some(classes) = tree.get(id, "class") else { continue };
+        let left: Vec<&str> = classes.split_ascii_whitespace().filter(|class| named.contains(class)).collect();
+        let left = left.join(" ");
+        match left.is_empty() {
+            true => drop(tree.unset(id, "class")),
+            false => tree.set(id, "class", left),
+        }
+    }
+}
+
 pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     if is_styled(tree) {
+        if !settings.keep_ids {
+            drop_unnamed(tree);
+        }
         return Ok(());
     }
     // The root's is for the page that the document is put into, and others may be where ids are.
