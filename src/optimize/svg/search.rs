@@ -24,10 +24,10 @@ const HEADROOM: f64 = 2.0;
 const COARSE_HEADROOM: f64 = 4.0;
 /// How much finer numbers are where that is not enough, before rules are taken back.
 const FINER: [f64; 4] = [1.0, 2.0, 8.0, 64.0];
-/// The same where browsers have to come near: first with freedoms of which they mostly show no more than resvg does.
+/// The same where browsers have to come near: first without regard to how they add up, of which they mostly show nothing.
 const NEAR_FINER: [f64; 3] = [1.0, 8.0, 64.0];
-/// And without.
-const NEAREST_FINER: [f64; 5] = [1.0, 8.0, 64.0, 512.0, 4096.0];
+/// Then with it.
+const NEAREST_FINER: [f64; 4] = [1.0, 64.0, 512.0, 4096.0];
 /// Tolerances that are tried: so many halvings of a pixel, in halves.
 const LEVELS: usize = 21;
 /// The level without search.
@@ -120,7 +120,7 @@ impl<'a> Search<'a> {
         if !self.exact.single {
             return FINER.iter().map(|finer| (at(finer, self.exact), target)).collect();
         }
-        let free = Settings { gentle: false, single: false, ..self.exact };
+        let free = Settings { single: false, ..self.exact };
         let first = NEAR_FINER.iter().map(|finer| (at(finer, free), target + HEADROOM));
         first.chain(NEAREST_FINER.iter().map(|finer| (at(finer, self.exact), target))).collect()
     }
@@ -136,7 +136,7 @@ impl<'a> Search<'a> {
             let mut reached = None;
             let (mut last, mut too_coarse) = (String::new(), f64::INFINITY);
             for (settings, least) in self.attempts(target) {
-                // Where numbers were too coarse, fewer freedoms seldom help.
+                // Numbers that were too coarse by far seldom get better by how they are added up.
                 if settings.tolerance > too_coarse {
                     continue;
                 }
@@ -148,7 +148,9 @@ impl<'a> Search<'a> {
                 let small = self.ask(|witness, run| witness.small(&text, run))?;
                 let least = if reached.is_some() { wanted } else { least };
                 if small < least {
-                    too_coarse = settings.tolerance;
+                    if small < target {
+                        too_coarse = settings.tolerance;
+                    }
                     continue;
                 }
                 // Half of the way to what exact numbers reach.

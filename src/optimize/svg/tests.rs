@@ -201,6 +201,14 @@ fn relative_numbers_do_not_drift_where_a_browser_would_show_it() {
 }
 
 #[test]
+fn digits_against_drift_are_written_only_where_it_shows() {
+    let dot = "c-1.105469 0-2 .894531-2 2s.894531 2 2 2c1.101562 0 2-.894531 2-2s-.898438-2-2-2z";
+    let dots = format!("<path d=\"m5.996094 1{dot}m0 6{dot}m6 6{dot}\"/>");
+    let text = optimised_to(Goal::Smart(Preset::Low), [20, 20], &dots);
+    assert!(text.contains("zm6 6"), "no longer absolute: {text}");
+}
+
+#[test]
 fn an_empty_link_beside_a_name_is_no_reference() {
     let text = optimised(
         "<linearGradient id=\"a\"><stop/></linearGradient><linearGradient id=\"b\" href=\"\" aria-labelledby=\"a\"/><path fill=\"url(#b)\" d=\"M0 0h9v9z\"/>",
