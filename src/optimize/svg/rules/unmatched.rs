@@ -1,6 +1,5 @@
 use super::super::{
     Settings, css,
-    names::ANIMATIONS,
     tree::{Id, Tree},
 };
 use crate::error::Result;
@@ -12,9 +11,8 @@ pub(super) const AFTER: &str = "<svg><style>.a:hover{fill:red}</style><g class=\
 pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     let elements = tree.elements();
     let styles: Vec<Id> = elements.iter().copied().filter(|id| tree.is(*id, &["style"])).collect();
-    // Who asks for names may give them to others, and animations may change what is matched.
-    let open = settings.keep_ids || elements.iter().any(|id| tree.is(*id, &ANIMATIONS));
-    if open || styles.iter().any(|id| !css::is_css(tree, *id)) {
+    // Who asks for names may give them to others. (Animations change no attribute that selectors see.)
+    if settings.keep_ids || styles.iter().any(|id| !css::is_css(tree, *id)) {
         return Ok(());
     }
     let left = css::reaching(tree, &css::sheets(tree, &styles).collect::<Vec<_>>());
