@@ -50,8 +50,7 @@ fn picks(tree: &Tree, _: bool) -> bool {
 
 /// Whether a selector has one of these in it.
 fn sheets_hold(tree: &Tree, words: &[&str]) -> bool {
-    let styles: Vec<Id> = tree.elements().into_iter().filter(|id| tree.is(*id, &["style"])).collect();
-    css::sheets(tree, &styles).any(|sheet| holds(&sheet, words))
+    css::sheets(tree, &css::styles(tree)).any(|sheet| holds(&sheet, words))
 }
 
 fn holds(sheet: &str, words: &[&str]) -> bool {

@@ -7,7 +7,7 @@ mod valid;
 
 pub(super) use matched::{Cascade, Sheet, falls_back};
 pub(super) use reach::reaching;
-pub(super) use text::{Declaration, declarations, rules, stripped, written};
+pub(super) use text::{Declaration, declarations, in_name, rule, rules, stripped, written};
 pub(super) use valid::{Place, is_invalid};
 
 use super::tree::{Content, Id, Tree};
@@ -15,6 +15,11 @@ use super::tree::{Content, Id, Tree};
 /// Whether an element has such CSS, as a `style` or a sheet.
 pub(super) fn says(tree: &Tree, id: Id, such: impl Fn(&str) -> bool) -> bool {
     tree.get(id, "style").is_some_and(&such) || tree.is(id, &["style"]) && sheets(tree, &[id]).any(|sheet| such(&sheet))
+}
+
+/// The `style` elements of a document.
+pub(super) fn styles(tree: &Tree) -> Vec<Id> {
+    tree.elements().into_iter().filter(|id| tree.is(*id, &["style"])).collect()
 }
 
 /// Whether a `style` element holds CSS.

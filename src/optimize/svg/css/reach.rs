@@ -6,7 +6,7 @@ use simplecss::Selector;
 
 use super::{
     matched::Elements,
-    text::{rules, split},
+    text::{in_name, rule, rules, split},
 };
 use crate::{codec::svg::selector_tests, optimize::svg::tree::Tree};
 
@@ -38,26 +38,21 @@ pub(in crate::optimize::svg) fn reaching(tree: &Tree, sheets: &[String]) -> Vec<
     let plays = |name: &str| said.get(name).is_some_and(|times| *times > 0);
     let played = |sheet: &String| {
         let kept = rules(sheet, false).into_iter().filter(|(head, _)| frames(head).is_none_or(plays));
-        kept.map(|(head, body)| written(head, body)).collect()
+        kept.map(|(head, body)| rule(head, body)).collect()
     };
     kept.iter().map(played).collect()
 }
 
-fn written(head: &str, body: &str) -> String {
-    if body.is_empty() { format!("{head};") } else { format!("{head}{{{body}}}") }
-}
-
 /// The name of key frames that begin like this.
 fn frames(head: &str) -> Option<&str> {
-    let (rule, name) = head.strip_prefix('@')?.split_once(|c: char| c.is_ascii_whitespace())?;
+    let (keyword, name) = head.strip_prefix('@')?.split_once(|c: char| c.is_ascii_whitespace())?;
     let name = name.trim_ascii().trim_matches(['"', '\'']);
-    (rule.ends_with("keyframes") && words(name).eq([name])).then_some(name)
+    (keyword.ends_with("keyframes") && words(name).eq([name])).then_some(name)
 }
 
 /// Identifiers, and what looks like such.
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_' | '\\'))
-        .filter(|word| !word.is_empty())
+    text.split(|c: char| !in_name(c) && c != '\\').filter(|word| !word.is_empty())
 }
 
 struct Reach<'a> {
@@ -73,10 +68,10 @@ impl Reach<'_> {
         for (head, body) in rules(sheet, false) {
             if GROUPS.iter().any(|group| head.starts_with(group)) && !body.is_empty() {
                 let inner = self.kept(body);
-                text.extend((!inner.is_empty()).then(|| written(head, &inner)));
+                text.extend((!inner.is_empty()).then(|| rule(head, &inner)));
             } else if head.starts_with('@') || split(head, ',').into_iter().any(|one| self.may_match(one)) {
                 // The others of a list stay: browsers pass over all of it for one that they do not understand.
-                text.push_str(&written(head, body));
+                text.push_str(&rule(head, body));
             }
         }
         text

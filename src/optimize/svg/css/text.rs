@@ -37,6 +37,16 @@ pub(in crate::optimize::svg) fn rules(sheet: &str, nested: bool) -> Vec<(&str, &
     found
 }
 
+/// What stands in front of braces and between them, written again; what has nothing between them is a statement.
+pub(in crate::optimize::svg) fn rule(head: &str, body: &str) -> String {
+    if body.is_empty() { format!("{head};") } else { format!("{head}{{{body}}}") }
+}
+
+/// Whether a character may stand in an identifier without an escape.
+pub(in crate::optimize::svg) fn in_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || !c.is_ascii() || matches!(c, '-' | '_')
+}
+
 /// The declarations of a block or a `style` attribute, in their order.
 pub(in crate::optimize::svg) fn declarations(block: &str) -> Vec<Declaration> {
     split(block, ';').into_iter().filter_map(declaration).collect()
@@ -105,7 +115,7 @@ fn outside(text: &str, wanted: &[char]) -> Option<(usize, char)> {
 
 /// Whether a bracket between these two begins an address without quotes.
 fn begins_address(before: &str, behind: &str) -> bool {
-    let named = |c: char| c.is_ascii_alphanumeric() || !c.is_ascii() || matches!(c, '-' | '_' | '#' | '@');
+    let named = |c: char| in_name(c) || matches!(c, '#' | '@');
     let split = before.len().checked_sub(3).and_then(|at| before.split_at_checked(at));
     split.is_some_and(|(before, name)| name.eq_ignore_ascii_case("url") && !before.ends_with(named))
         && !behind.trim_ascii_start().starts_with(['"', '\''])

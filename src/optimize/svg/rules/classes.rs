@@ -2,8 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     super::{
-        Settings,
-        css::sheets,
+        Settings, css,
         names::{ANIMATIONS, property},
         style::{animated, is_styled},
         tree::{Attribute, Content, Element, Id, Tree},
@@ -18,42 +17,12 @@ pub(super) const AFTER: &str = "<svg><style>.a{fill:#123456;stroke:#654321}</sty
 /// What a sheet costs before its first rule.
 const SHEET: usize = 15;
 
-/// Takes out the classes that no sheet names.
-fn drop_unnamed(tree: &mut Tree) {
-    let (root, elements) = (tree.root(), tree.elements());
-    let styles: Vec<Id> = elements.iter().copied().filter(|id| tree.is(*id, &["style"])).collect();
-    let sheets: String = sheets(tree, &styles).collect();
-    // Names may be spelled otherwise, or asked for in other ways.
-    if ["\\", "[", "attr("].iter().any(|word| sheets.contains(word)) {
-        return;
-    }
-    let ends = |c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_');
-    let named: BTreeSet<&str> = sheets.split('.').skip(1).filter_map(|behind| behind.split(ends).next()).collect();
-    for id in elements.into_iter().filter(|id| *id != root) {
-        let Some(classes) = tree.get(id, "class") else { continue };
-        let left: Vec<&str> = classes.split_ascii_whitespace().filter(|class| named.contains(class)).collect();
-        let left = left.join(" ");
-        match left.is_empty() {
-            true => drop(tree.unset(id, "class")),
-            false => tree.set(id, "class", left),
-        }
-    }
-}
-
 pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
-    if is_styled(tree) {
-        if !settings.keep_ids {
-            drop_unnamed(tree);
-        }
-        return Ok(());
+    // Who asks for ids may have classes there too.
+    if !settings.keep_ids {
+        drop_unnamed(tree);
     }
-    // The root's is for the page that the document is put into, and others may be where ids are.
-    for id in tree.elements() {
-        if id != tree.root() && !settings.keep_ids {
-            tree.unset(id, "class");
-        }
-    }
-    if !settings.sheets {
+    if is_styled(tree) || !settings.sheets {
         return Ok(());
     }
     let animated = animated(tree);
@@ -102,6 +71,28 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     tree.append(style, Content::Text(sheet));
     tree.adopt(tree.root(), style, true);
     Ok(())
+}
+
+/// Takes out the classes that no sheet names.
+fn drop_unnamed(tree: &mut Tree) {
+    let (root, elements) = (tree.root(), tree.elements());
+    let sheets: String = css::sheets(tree, &css::styles(tree)).collect();
+    // Names may be spelled otherwise, or asked for in other ways.
+    if ["\\", "[", "attr("].iter().any(|word| sheets.contains(word)) {
+        return;
+    }
+    let named: BTreeSet<&str> =
+        sheets.split('.').skip(1).filter_map(|behind| behind.split(|c| !css::in_name(c)).next()).collect();
+    // The root's are for the page that the document is put into.
+    for id in elements.into_iter().filter(|id| *id != root) {
+        let Some(classes) = tree.get(id, "class") else { continue };
+        let left: Vec<&str> = classes.split_ascii_whitespace().filter(|class| named.contains(class)).collect();
+        let left = left.join(" ");
+        match left.is_empty() {
+            true => drop(tree.unset(id, "class")),
+            false => tree.set(id, "class", left),
+        }
+    }
 }
 
 /// Whether the attribute says the same in a sheet, where lengths of text have units.

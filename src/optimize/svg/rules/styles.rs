@@ -17,8 +17,7 @@ const MOST_TESTS: u64 = 300_000_000;
 const MOST_DECLARATIONS: u64 = 10_000_000;
 
 pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
-    let styles: Vec<Id> = tree.elements().into_iter().filter(|id| tree.is(*id, &["style"])).collect();
-    let elements = tree.elements();
+    let (styles, elements) = (css::styles(tree), tree.elements());
     let text = sheets(tree, &styles).collect::<Vec<_>>().join(" ");
     let (count, deepest) = (elements.len() as u64, tree.deepest() as u64);
     let is_quick = |sheet: &Sheet<'_>| {
@@ -172,10 +171,8 @@ fn compact(sheet: &str, nested: bool) -> String {
         }
         let head = head.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
         let inner = if body.contains('{') { compact(body, nested || !head.starts_with('@')) } else { written(body) };
-        match (head.starts_with('@'), inner.is_empty()) {
-            (true, true) => text.push_str(&format!("{head};")),
-            (false, true) => {}
-            _ => text.push_str(&format!("{head}{{{inner}}}")),
+        if head.starts_with('@') || !inner.is_empty() {
+            text.push_str(&css::rule(&head, &inner));
         }
     }
     text

@@ -9,8 +9,7 @@ pub(super) const BEFORE: &str =
 pub(super) const AFTER: &str = "<svg><style>.a:hover{fill:red}</style><g class=\"a\"/></svg>";
 
 pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
-    let elements = tree.elements();
-    let styles: Vec<Id> = elements.iter().copied().filter(|id| tree.is(*id, &["style"])).collect();
+    let styles = css::styles(tree);
     // Who asks for names may give them to others. (Animations change no attribute that selectors see.)
     if settings.keep_ids || styles.iter().any(|id| !css::is_css(tree, *id)) {
         return Ok(());
