@@ -42,7 +42,7 @@ use crate::{
     request::Compression,
 };
 use path::Path;
-use rules::Stage;
+use rules::{Pictures, Stage};
 use tree::Tree;
 
 /// What is to be done with an SVG.
@@ -90,7 +90,7 @@ struct Settings<'a> {
     sheets: bool,
     /// How embedded pictures are compressed; not at all for `None`.
     embedded: Option<Compression>,
-    codecs: &'a Codecs,
+    pictures: &'a Pictures,
     run: Run<'a>,
 }
 
@@ -132,7 +132,7 @@ impl<'a> Settings<'a> {
     }
 
     /// Exact, but for what no screen shows.
-    fn exact(tree: &Tree, task: &Vector<'a>, run: Run<'a>) -> Self {
+    fn exact(tree: &Tree, task: &Vector<'_>, pictures: &'a Pictures, run: Run<'a>) -> Self {
         let target = search::target(task.goal);
         let near = target.is_some_and(|target| target >= search::NEAR_SCORE);
         Self {
@@ -150,7 +150,7 @@ impl<'a> Settings<'a> {
                 Goal::Smart(Preset::High) => Some(Compression::Medium),
                 Goal::Smart(Preset::Ultra) => Some(Compression::High),
             },
-            codecs: task.codecs,
+            pictures,
             run,
         }
     }

@@ -1,8 +1,8 @@
 //! The coarsest numbers at which the document still looks the same.
 
 use super::{
-    Rule, SVG_RULES, Settings, Stage, Vector, apply, finished, screen::grows_unseen, structured, tree::Tree,
-    witness::Witness,
+    Rule, SVG_RULES, Settings, Stage, Vector, apply, finished, rules::Pictures, screen::grows_unseen, structured,
+    tree::Tree, witness::Witness,
 };
 use crate::{
     control::Run,
@@ -30,6 +30,8 @@ const NEAR_FINER: [f64; 3] = [1.0, 8.0, 64.0];
 const NEAREST_FINER: [f64; 4] = [1.0, 64.0, 512.0, 4096.0];
 /// Tolerances that are tried: so many halvings of a pixel, in halves.
 const LEVELS: usize = 21;
+/// A share of the bytes, this part of them, that is not worth drawing a document for.
+const NOTHING: usize = 500;
 /// The level without search.
 const ULTRA: usize = 6;
 
@@ -47,23 +49,15 @@ pub(super) struct Source<'a> {
 /// The shortest text for `source` that shows what it does, as well as the goal asks for.
 pub(super) fn search(source: &Source<'_>, task: &Vector<'_>, run: Run<'_>) -> Result<Optimised> {
     let tree = source.tree;
-    let exact = Settings::exact(tree, task, run);
+    let pictures = Pictures::new(task.codecs);
+    let exact = Settings::exact(tree, task, &pictures, run);
     let witness = match Witness::new(source.seen, task.fonts, run) {
         Ok(witness) => Some(witness),
         Err(stopped @ Error::Stopped(_)) => return Err(stopped),
         // What cannot be drawn here, or takes too long, is still made smaller by exact rules.
         Err(_) => None,
     };
-    let mut search = Search {
-        tree,
-        exact,
-        grows: grows_unseen(tree),
-        task,
-        witness,
-        started: Vec::new(),
-        warnings: Vec::new(),
-        run,
-    };
+    let mut search = Search { tree, exact, grows: grows_unseen(tree), task, witness, warnings: Vec::new(), run };
     let Some(target) = target(task.goal).filter(|_| search.witness.is_some()) else {
         let seen = search.witness.is_some();
         let settings = if seen { search.lossy(&exact, ULTRA) } else { exact };
@@ -98,8 +92,6 @@ struct Search<'a> {
     grows: bool,
     task: &'a Vector<'a>,
     witness: Option<Witness<'a>>,
-    /// The document after the rules of the first stage that are named, its pictures compressed like this. They are dear.
-    started: Vec<(Vec<&'static str>, Option<Compression>, Tree)>,
     warnings: Vec<String>,
     run: Run<'a>,
 }
@@ -223,8 +215,9 @@ impl<'a> Search<'a> {
         Ok(rules.get(good).copied())
     }
 
-    /// The shortest text of under `length` found that scores `wanted` at the smaller size and `least` in all ways, by bisecting the
-    /// levels. What holds at one level may fail at a finer one now and then; what is given back has been seen to hold.
+    /// The shortest text found that is worth it beside `length` bytes and scores `wanted` at the smaller size and `least` in all
+    /// ways, by bisecting the levels. What holds at one level may fail at a finer one now and then; what is given back has been
+    /// seen to hold.
     fn coarser(
         &mut self,
         structure: &Tree,
@@ -234,54 +227,63 @@ impl<'a> Search<'a> {
         length: usize,
     ) -> Result<Option<(String, f64)>> {
         // The smaller size is quick, and mostly decides.
-        let (mut fails, mut holds) = (0, LEVELS);
+        let (mut fails, mut holds, mut worth) = (0, LEVELS, LEVELS);
         let mut held = Vec::new();
         while holds > fails + 1 {
             let level = usize::midpoint(fails, holds);
-            let (text, small) = self.tried(structure, &self.lossy(exact, level), allowed)?;
-            if small >= wanted {
-                holds = level;
-                held.push((level, text, small));
-            } else {
-                fails = level;
+            match self.tried(structure, &self.lossy(exact, level), allowed, length)? {
+                Some((text, small)) if small >= wanted => {
+                    holds = level;
+                    held.push((level, text, small));
+                }
+                Some(_) => fails = level,
+                // No finer one is any shorter.
+                None => {
+                    (holds, worth) = (level, level);
+                    held.clear();
+                }
             }
         }
         // Then the rest is asked of these, and of what lies between.
         let mut best = None;
-        holds = LEVELS;
+        holds = worth;
         while holds > fails + 1 {
-            let (level, text, small) = match held.pop() {
-                Some(known) => known,
-                None => {
-                    let level = usize::midpoint(fails, holds);
-                    let (text, small) = self.tried(structure, &self.lossy(exact, level), allowed)?;
-                    (level, text, small)
-                }
+            let known = held.pop();
+            let level = known.as_ref().map_or(usize::midpoint(fails, holds), |(level, ..)| *level);
+            let tried = match known {
+                Some((_, text, small)) => Some((text, small)),
+                None => self.tried(structure, &self.lossy(exact, level), allowed, length)?,
             };
-            // No finer one is any shorter.
-            let long = text.len() >= length;
-            let score = if long || small < wanted { None } else { self.verified(&text, small, least)? };
-            if score.is_some() || long {
+            let Some((text, small)) = tried else {
                 holds = level;
-                held.clear();
-            } else {
-                fails = level;
+                continue;
+            };
+            match if small < wanted { None } else { self.verified(&text, small, least)? } {
+                Some(score) => {
+                    holds = level;
+                    held.clear();
+                    best = Some((text, score));
+                }
+                None => fails = level,
             }
-            best = score.map(|score| (text, score)).or(best);
         }
         Ok(best)
     }
 
-    /// The text that settings make, and its score at the smaller size.
+    /// The text that settings make, and its score at the smaller size; `None` if it saves next to nothing of `length` bytes.
     fn tried(
         &mut self,
         structure: &Tree,
         settings: &Settings<'_>,
         allowed: &dyn Fn(&Rule) -> bool,
-    ) -> Result<(String, f64)> {
+        length: usize,
+    ) -> Result<Option<(String, f64)>> {
         let text = finished(structure, settings, allowed)?;
+        if text.len() + length / NOTHING >= length {
+            return Ok(None);
+        }
         let small = self.ask(|witness, run| witness.small(&text, run))?;
-        Ok((text, small))
+        Ok(Some((text, small)))
     }
 
     /// The score of a text if it holds in all ways.
@@ -309,20 +311,9 @@ impl<'a> Search<'a> {
     }
 
     /// The document after the rules that do not depend on the tolerance.
-    fn structured(&mut self, allowed: &dyn Fn(&Rule) -> bool) -> Result<Tree> {
-        let first = SVG_RULES.iter().filter(|rule| rule.stage == Stage::First && allowed(rule));
-        let first: Vec<&'static str> = first.map(|rule| rule.name).collect();
-        let known =
-            self.started.iter().find(|(names, embedded, _)| *names == first && *embedded == self.exact.embedded);
-        let tree = match known {
-            Some((.., tree)) => tree.clone(),
-            None => {
-                let mut tree = self.tree.clone();
-                apply(&mut tree, Stage::First, &self.exact, allowed)?;
-                self.started.push((first, self.exact.embedded, tree.clone()));
-                tree
-            }
-        };
+    fn structured(&self, allowed: &dyn Fn(&Rule) -> bool) -> Result<Tree> {
+        let mut tree = self.tree.clone();
+        apply(&mut tree, Stage::First, &self.exact, allowed)?;
         structured(tree, &self.exact, allowed)
     }
 

@@ -4,7 +4,7 @@ use crate::{
     limits::Limits,
 };
 
-fn settings<'a>(codecs: &'a Codecs, limits: &'a Limits) -> Settings<'a> {
+fn settings<'a>(pictures: &'a Pictures, limits: &'a Limits) -> Settings<'a> {
     Settings {
         tolerance: search::EXACT,
         lossy: false,
@@ -14,7 +14,7 @@ fn settings<'a>(codecs: &'a Codecs, limits: &'a Limits) -> Settings<'a> {
         keep_ids: false,
         sheets: true,
         embedded: None,
-        codecs,
+        pictures,
         run: Run { limits, control: &Unattended },
     }
 }
@@ -30,12 +30,12 @@ fn text(tree: &Tree) -> String {
 
 #[test]
 fn every_rule_does_what_its_example_says_and_does_it_once() {
-    let (codecs, limits) = (Codecs::default(), Limits::default());
+    let (pictures, limits) = (Pictures::default(), Limits::default());
     let mut wrong = Vec::new();
     for rule in SVG_RULES {
         let mut tree = tree(rule.before);
         for _ in 0..2 {
-            (rule.apply)(&mut tree, &settings(&codecs, &limits)).unwrap();
+            (rule.apply)(&mut tree, &settings(&pictures, &limits)).unwrap();
             let text = text(&tree);
             if text != rule.after {
                 wrong.push(format!("{}: {text}", rule.name));
@@ -48,9 +48,9 @@ fn every_rule_does_what_its_example_says_and_does_it_once() {
 
 #[test]
 fn path_data_stay_where_no_others_are_shorter() {
-    let (codecs, limits) = (Codecs::default(), Limits::default());
+    let (pictures, limits) = (Pictures::default(), Limits::default());
     let precise =
-        Settings { tolerance: search::EXACT / 4096.0, gentle: true, single: true, ..settings(&codecs, &limits) };
+        Settings { tolerance: search::EXACT / 4096.0, gentle: true, single: true, ..settings(&pictures, &limits) };
     let rule = SVG_RULES.iter().find(|rule| rule.name == "paths").unwrap();
     let done = |data: &str| {
         let mut tree = tree(&format!("<svg viewBox=\"0 0 99 99\"><path d=\"{data}\"/></svg>"));
@@ -159,12 +159,12 @@ fn a_title_and_names_for_readers_stay() {
 fn down_to_low_renderers_get_the_kinds_of_shapes_that_they_got_before() {
     let circle =
         "<svg viewBox=\"0 0 90 90\"><path d=\"M90 45C90 70 70 90 45 90S0 70 0 45 20 0 45 0s45 20 45 45\"/></svg>";
-    let (codecs, limits, fonts) = (Codecs::default(), Limits::default(), Fonts::new());
+    let (codecs, pictures, limits, fonts) = (Codecs::default(), Pictures::default(), Limits::default(), Fonts::new());
     let run = Run { limits: &limits, control: &Unattended };
     let count = |name: &str, document: &str, part: &str, kinds: bool| {
         let mut tree = tree(document);
         let rule = SVG_RULES.iter().find(|rule| rule.name == name).unwrap();
-        (rule.apply)(&mut tree, &Settings { tolerance: 9.0, kinds, ..settings(&codecs, &limits) }).unwrap();
+        (rule.apply)(&mut tree, &Settings { tolerance: 9.0, kinds, ..settings(&pictures, &limits) }).unwrap();
         text(&tree).matches(part).count()
     };
     let paths = "<svg viewBox=\"0 0 90 90\"><path d=\"M0 0h9v9z\"/><path d=\"M40 0h9v9z\"/></svg>";
@@ -177,7 +177,7 @@ fn down_to_low_renderers_get_the_kinds_of_shapes_that_they_got_before() {
         [(Goal::Lossless, true), (Goal::Smart(Preset::Low), true), (Goal::Smart(Preset::Medium), false)]
     {
         let task = Vector { codecs: &codecs, text: "", goal, keep_ids: false, fonts: &fonts, size: None };
-        assert_eq!(Settings::exact(&tree(circle), &task, run).kinds, kinds);
+        assert_eq!(Settings::exact(&tree(circle), &task, &pictures, run).kinds, kinds);
     }
 }
 
@@ -187,10 +187,11 @@ fn relative_numbers_do_not_drift_where_a_browser_would_show_it() {
     let bars = (0..100).map(|n| format!("M5 {}.0125H95v.4H5z", n + 1)).collect::<String>();
     let text =
         format!("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 102.4 102.4\"><path d=\"{bars}\"/></svg>");
-    let (codecs, limits, fonts) = (Codecs::default(), Limits::default(), Fonts::default());
+    let (codecs, pictures, limits, fonts) =
+        (Codecs::default(), Pictures::default(), Limits::default(), Fonts::default());
     let run = Run { limits: &limits, control: &Unattended };
     let mut seen = witness::Witness::new(&text, &fonts, run).unwrap();
-    let plain = finished(&tree(&text), &settings(&codecs, &limits), &|_| true).unwrap();
+    let plain = finished(&tree(&text), &settings(&pictures, &limits), &|_| true).unwrap();
     let drifted = seen.in_browsers(&plain, run).unwrap();
     assert!(seen.small(&plain, run).unwrap() == 100.0 && drifted < search::NEAR_SCORE, "{drifted}");
     let goal = Goal::Smart(Preset::Low);
@@ -354,17 +355,17 @@ fn definitions_are_followed_once_and_only_as_long_as_the_host_wants() {
         let one = |n: usize| format!("<linearGradient id=\"g{n}\" href=\"#g{}\"/>", n + 1);
         tree(&format!("<svg>{}<path d=\"M0 0h9v9z\"/></svg>", (0..count).map(one).collect::<String>()))
     };
-    let (codecs, limits) = (Codecs::default(), Limits::default());
+    let (pictures, limits) = (Pictures::default(), Limits::default());
     let rule = SVG_RULES.iter().find(|rule| rule.name == "definitions").unwrap();
     let watch = stopped();
     let run = Run { limits: &limits, control: &watch };
-    let asked = (rule.apply)(&mut chain(3), &Settings { run, ..settings(&codecs, &limits) });
+    let asked = (rule.apply)(&mut chain(3), &Settings { run, ..settings(&pictures, &limits) });
     assert!(matches!(asked, Err(crate::Error::Stopped(_))), "{asked:?}");
     let mut long = chain(20_000);
-    (rule.apply)(&mut long, &settings(&codecs, &limits)).unwrap();
+    (rule.apply)(&mut long, &settings(&pictures, &limits)).unwrap();
     assert_eq!(text(&long), "<svg><path d=\"M0 0h9v9z\"/></svg>");
     let mut circle = tree("<svg><mask id=\"a\" mask=\"url(#b)\"/><mask id=\"b\" mask=\"url(#a)\"/></svg>");
-    (rule.apply)(&mut circle, &settings(&codecs, &limits)).unwrap();
+    (rule.apply)(&mut circle, &settings(&pictures, &limits)).unwrap();
     assert_eq!(text(&circle), "<svg/>");
 }
 
@@ -405,10 +406,10 @@ fn what_browsers_pass_over_takes_nothing_from_elsewhere_and_hides_nothing() {
 
 /// What one rule makes of a document.
 fn ruled(name: &str, document: &str) -> String {
-    let (codecs, limits) = (Codecs::default(), Limits::default());
+    let (pictures, limits) = (Pictures::default(), Limits::default());
     let rule = SVG_RULES.iter().find(|rule| rule.name == name).unwrap();
     let mut tree = tree(document);
-    (rule.apply)(&mut tree, &settings(&codecs, &limits)).unwrap();
+    (rule.apply)(&mut tree, &settings(&pictures, &limits)).unwrap();
     text(&tree)
 }
 

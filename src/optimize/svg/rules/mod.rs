@@ -73,6 +73,8 @@ pub(super) enum Stage {
     Last,
 }
 
+pub(super) use images::Pictures;
+
 use super::{Settings, tree::Tree};
 use crate::error::Result;
 
