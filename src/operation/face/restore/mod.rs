@@ -72,6 +72,9 @@ pub struct Classic {
     pub restore: Option<Arc<dyn Model>>,
 }
 
+/// Sides of faces, in pixels, between which all of this comes in: in smaller ones features are as fine as noise is.
+const SMALL: (f32, f32) = (32.0, 56.0);
+
 /// The luminance table of JPEG (ITU-T T.81, K.1), turned as our frequencies are: what noise of blocks is like.
 const QUANTA: Block = [
     [16.0, 12.0, 14.0, 14.0, 18.0, 24.0, 49.0, 72.0],
@@ -107,6 +110,10 @@ const EDGES: f32 = 12.0;
 
 impl Restore for Classic {
     fn restore(&self, crop: Crop, run: Run<'_>) -> Result<Crop> {
+        let trust = slope(crop.side, SMALL);
+        if trust == 0.0 {
+            return Ok(crop);
+        }
         let (seen, before) = (split(&crop), crop.clone());
         let luma = seen[0].clone();
         let damage = Damage::of(&seen[0], run)?;
@@ -123,8 +130,9 @@ impl Restore for Classic {
             }
         };
         let lattice = lattice::share(&luma, &split(&clear)[0]);
-        if lattice > 0.0 {
-            clear.mix(&before, lattice);
+        let left = lattice.max(1.0 - trust);
+        if left > 0.0 {
+            clear.mix(&before, left);
         }
         skin::lift(&mut clear);
         Ok(clear)
