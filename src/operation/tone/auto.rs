@@ -194,17 +194,26 @@ fn exposure(survey: &Survey) -> f64 {
 
 /// Lights too dark to tell their colour, and clipped ones, which have another than they should.
 const TELLING: std::ops::Range<f32> = 0.015..0.97;
-/// Mired of an octave along daylight: about 90 on the locus of CIE illuminants D; a little more did best.
+/// Mired of an octave along daylight: about 90 on the locus of CIE illuminants D; a little more did best. Across it, to green and
+/// magenta, the same is counted.
 const OCTAVE: f64 = 100.0;
 /// How much warmer than D65, in mired, the lights of good photographs are at most.
 const WARM: f64 = 30.0;
+/// Between which mired most of a picture is too warm, or too cool, for that to come of light: it is a sunset, or water. And how far
+/// off the locus lights are then.
+const OWN_WARM: (f64, f64) = (130.0, 200.0);
+const OWN_COOL: (f64, f64) = (250.0, 380.0);
+const OFF: (f64, f64) = (60.0, 110.0);
+/// The least light whose colour is looked at by channel.
+const FAINT: f64 = 1e-3;
 
 /// Mired that the light is too warm: by the colour of the 16th powers' mean, which is nearly that of the brightest
 /// (G. D. Finlayson and E. Trezzi, *Shades of Gray and Colour Constancy*, CIC 2004; they took the 6th, and higher ones did better
-/// on finished photographs, with a cast and without).
+/// on finished photographs, with a cast and without). What most of the picture's own colour may be is left.
 fn cast(survey: &Survey) -> f64 {
+    let telling = || survey.codes.iter().map(|code| code.map(linear)).filter(|light| TELLING.contains(&peak(*light)));
     let mut sums = [0f64; 3];
-    for light in survey.codes.iter().map(|code| code.map(linear)).filter(|light| TELLING.contains(&peak(*light))) {
+    for light in telling() {
         for (sum, light) in sums.iter_mut().zip(light) {
             *sum += f64::from(light).powi(16);
         }
@@ -212,9 +221,19 @@ fn cast(survey: &Survey) -> f64 {
     if sums.contains(&0.0) {
         return 0.0;
     }
-    let [r, g, b] = sums.map(|sum| log2(sum) / 16.0);
-    let mired = OCTAVE * (0.53 * (r - g) - 0.85 * (b - g));
-    (mired - mired.clamp(0.0, WARM)).clamp(-60.0, 75.0)
+    let [mired, off] = along_daylight(sums.map(|sum| log2(sum) / 16.0));
+    let mut all: Vec<f64> =
+        telling().map(|light| along_daylight(light.map(|light| log2(f64::from(light).max(FAINT))))[0]).collect();
+    let middle = all.len() / 2;
+    let most = *all.select_nth_unstable_by(middle, f64::total_cmp).1;
+    let own = if mired > 0.0 { ramp(most, OWN_WARM.0, OWN_WARM.1) } else { ramp(-most, OWN_COOL.0, OWN_COOL.1) };
+    let light = (1.0 - own) * (1.0 - ramp(off.abs(), OFF.0, OFF.1));
+    light * (mired - mired.clamp(0.0, WARM)).clamp(-60.0, 75.0)
+}
+
+/// How warm a light is, of which there are logarithms, in mired from that of D65; and how far to magenta from the locus.
+fn along_daylight([r, g, b]: [f64; 3]) -> [f64; 2] {
+    [OCTAVE * (0.53 * (r - g) - 0.85 * (b - g)), OCTAVE * (0.85 * (r - g) + 0.53 * (b - g))]
 }
 
 #[cfg(test)]

@@ -148,6 +148,17 @@ fn auto_takes_back_a_strong_cast() {
 }
 
 #[test]
+fn auto_leaves_the_colours_of_a_sunset_and_of_water() {
+    for own in [[1.0, 0.5, 0.12], [0.04, 0.5, 0.9], [0.9, 0.08, 0.3]] {
+        let coloured = scene(|code, c| transfer::encode(transfer::decode(code) * own[c]));
+        let after = itself(Tone { auto: true, ..Tone::default() }, &coloured);
+        let share = |picture: &Picture| means(picture).map(|mean| mean / means(picture).iter().sum::<f64>());
+        let apart = share(&coloured).iter().zip(share(&after)).fold(0.0, |most: f64, (a, b)| most.max((a - b).abs()));
+        assert!(apart < 0.03, "{:?} became {:?}", share(&coloured), share(&after));
+    }
+}
+
+#[test]
 fn auto_clips_hardly_anything_and_keeps_a_white_ground_white() {
     let auto = Tone { auto: true, ..Tone::default() };
     for stops in [-2.0, -1.0, 0.0, 0.7, 1.5] {
