@@ -13,16 +13,19 @@ use crate::{
 const BUSY: f32 = 30.0;
 /// How much more an error costs in a pixel that stays.
 const STAYING: f32 = 4.0;
-/// How far around a pixel colours count that say how much they differ.
+/// How far around a pixel colours count that say how much they differ, and the difference above which more hides no more: along
+/// edges on a plain ground errors fray them, and show as remains of what was there before.
 const REACH: usize = 2;
+const CONTRAST: u8 = 40;
 /// The part of that difference whose square, in steps of 8 bits, is the most error that a bit may be worth.
 const PART: f32 = 1.0 / 3.5;
 /// The least that it may be, and where all is of one colour.
 const LEAST: f32 = 1.0;
 const FLAT: f32 = 4.0;
-/// How many of the pixels within reach are calm at least: where fewer are, noise hides errors. Calm is what lies between its
+/// How many of the pixels so far around are calm at least: where fewer are, noise hides errors. Calm is what lies between its
 /// neighbours to the sides or above and below as in a gradient, but for so much, as rounding leaves it.
-const CALM: u8 = 10;
+const FAR: usize = 5;
+const CALM: u8 = 48;
 const EVEN: i32 = 1;
 
 /// What a unit of error costs in bits for the pixels of `area`: less where the picture is busy, more where it stays, and no less
@@ -71,34 +74,33 @@ pub(super) fn weights(
 
 /// The most error that a bit may be worth in each pixel of `area`; any where there is noise.
 fn most(canvas: &[Pixel], width: usize, area: Area, run: Run<'_>) -> Result<Vec<f32>> {
-    let height = canvas.len() / width;
-    let (wide, high) = (area.width + 2 * REACH, area.height + 2 * REACH);
+    let size = (width, canvas.len() / width);
     // Beyond the canvas and where it is transparent there is no colour, and all is calm.
-    let (mut lows, mut highs, mut calm) =
-        (vec![[u8::MAX; 4]; wide * high], vec![[u8::MIN; 4]; wide * high], vec![1; wide * high]);
-    let whole = area.grown(REACH, (width, height));
-    for y in whole.y..whole.y + whole.height {
+    let (mut lows, mut highs) = (Around::new(area, REACH, [u8::MAX; 4]), Around::new(area, REACH, [u8::MIN; 4]));
+    for (from, to, count) in lows.rows(size) {
         run.check()?;
-        let place = (y + REACH - area.y) * wide + whole.x + REACH - area.x;
-        for (place, x) in (place..).zip(whole.x..whole.x + whole.width) {
-            let at = y * width + x;
-            let even = |is_within: bool, step: usize| {
-                is_within && is_even(&canvas[at - step], &canvas[at], &canvas[at + step])
-            };
-            calm[place] = (even(x > 0 && x + 1 < width, 1) || even(y > 0 && y + 1 < height, width)).into();
-            if canvas[at] != NOTHING {
-                (lows[place], highs[place]) = (canvas[at], canvas[at]);
-            }
+        for (&pixel, place) in canvas[from..from + count].iter().zip(to..).filter(|(pixel, _)| **pixel != NOTHING) {
+            (lows.values[place], highs.values[place]) = (pixel, pixel);
         }
     }
-    let lows = pooled(lows.into_flattened(), (wide, 4), u8::min, run)?;
-    let highs = pooled(highs.into_flattened(), (wide, 4), u8::max, run)?;
-    let calm = pooled(calm, (wide, 1), u8::wrapping_add, run)?;
+    let mut calm = Around::new(area, FAR, [1u8]);
+    for (from, to, count) in calm.rows(size) {
+        run.check()?;
+        let within = width..canvas.len() - width.min(canvas.len());
+        for ((at, x), place) in (from..from + count).zip(from % width..).zip(to..) {
+            let even = |step: usize| is_even(&canvas[at - step], &canvas[at], &canvas[at + step]);
+            let is_calm = (x > 0 && x + 1 < width && even(1)) || (within.contains(&at) && even(width));
+            calm.values[place] = [is_calm.into()];
+        }
+    }
+    let lows = lows.pooled(u8::min, run)?;
+    let highs = highs.pooled(u8::max, run)?;
+    let calm = calm.pooled(u8::wrapping_add, run)?;
     let ranges = lows.as_chunks::<4>().0.iter().zip(highs.as_chunks::<4>().0);
     let difference = |(low, high): (&[u8; 4], &[u8; 4])| {
         low.iter().zip(high).take(3).map(|(low, high)| high.saturating_sub(*low)).max().unwrap_or(0)
     };
-    let most = |(difference, calm): (u8, u8)| match f32::from(difference) * PART {
+    let most = |(difference, calm): (u8, u8)| match f32::from(difference.min(CONTRAST)) * PART {
         _ if calm < CALM => f32::INFINITY,
         0.0 => FLAT,
         part => (part * part).max(LEAST),
@@ -106,26 +108,54 @@ fn most(canvas: &[Pixel], width: usize, area: Area, run: Run<'_>) -> Result<Vec<
     Ok(ranges.map(difference).zip(calm).map(most).collect())
 }
 
-/// What `with` makes of the bytes within reach of each place that has all of them: of rows of `wide` places of `size` bytes.
-fn pooled(values: Vec<u8>, (wide, size): (usize, usize), with: impl Fn(u8, u8) -> u8, run: Run<'_>) -> Result<Vec<u8>> {
-    let (reach, row) = (2 * REACH, (wide - 2 * REACH) * size);
-    let pool = |out: &mut [u8], more: &[u8]| out.iter_mut().zip(more).for_each(|(out, &more)| *out = with(*out, more));
-    let mut across = Vec::with_capacity(values.len());
-    for values in values.chunks_exact(wide * size) {
-        run.check()?;
-        let start = across.len();
-        across.extend_from_slice(&values[..row]);
-        (1..=reach).for_each(|step| pool(&mut across[start..], &values[step * size..]));
+/// Values for the pixels of an area, and for those within reach of it.
+struct Around<const N: usize> {
+    area: Area,
+    reach: usize,
+    wide: usize,
+    values: Vec<[u8; N]>,
+}
+
+impl<const N: usize> Around<N> {
+    fn new(area: Area, reach: usize, value: [u8; N]) -> Self {
+        let (wide, high) = (area.width + 2 * reach, area.height + 2 * reach);
+        Self { area, reach, wide, values: vec![value; wide * high] }
     }
-    // As large as a frame, as what comes is.
-    drop(values);
-    let mut all = Vec::with_capacity(across.len());
-    for start in (0..across.len() - reach * row).step_by(row) {
-        run.check()?;
-        all.extend_from_slice(&across[start..start + row]);
-        (1..=reach).for_each(|step| pool(&mut all[start..], &across[start + step * row..]));
+
+    /// Its rows on a canvas of this size: where they start there and among the values, and how long they are.
+    fn rows(&self, size: (usize, usize)) -> impl Iterator<Item = (usize, usize, usize)> + use<N> {
+        let Self { area, reach, wide, .. } = *self;
+        let whole = area.grown(reach, size);
+        (whole.y..whole.y + whole.height).map(move |y| {
+            let to = (y + reach - area.y) * wide + whole.x + reach - area.x;
+            (y * size.0 + whole.x, to, whole.width)
+        })
     }
-    Ok(all)
+
+    /// What `with` makes of all values within reach of each pixel of the area.
+    fn pooled(self, with: impl Fn(u8, u8) -> u8, run: Run<'_>) -> Result<Vec<u8>> {
+        let Self { reach, wide, values, .. } = self;
+        let (reach, row) = (2 * reach, (wide - 2 * reach) * N);
+        let values = values.into_flattened();
+        let pool =
+            |out: &mut [u8], more: &[u8]| out.iter_mut().zip(more).for_each(|(out, &more)| *out = with(*out, more));
+        let mut across = Vec::with_capacity(values.len());
+        for values in values.chunks_exact(wide * N) {
+            run.check()?;
+            let start = across.len();
+            across.extend_from_slice(&values[..row]);
+            (1..=reach).for_each(|step| pool(&mut across[start..], &values[step * N..]));
+        }
+        // As large as a frame, as what comes is.
+        drop(values);
+        let mut all = Vec::with_capacity(across.len());
+        for start in (0..across.len() - reach * row).step_by(row) {
+            run.check()?;
+            all.extend_from_slice(&across[start..start + row]);
+            (1..=reach).for_each(|step| pool(&mut all[start..], &across[start + step * row..]));
+        }
+        Ok(all)
+    }
 }
 
 /// Whether a pixel lies between two others as a gradient does.
@@ -162,6 +192,13 @@ mod tests {
         let noise = |x: usize, y: usize| 100 + ((x * 7 + y * 31 + 3).pow(3) / 16 % 11) as u8;
         assert!(worth(noise) > 100.0, "{}", worth(noise));
         assert_eq!(worth(|x, y| 100 + x as u8 + y as u8), (8.0 * PART).powi(2));
+    }
+
+    #[test]
+    fn edges_on_a_plain_ground_hide_no_more_than_some_contrast_does() {
+        let most = (f32::from(CONTRAST) * PART).powi(2);
+        assert_eq!(worth(|x, _| if x < SIDE / 2 { 0 } else { 250 }), most);
+        assert_eq!(worth(|x, y| if x + y == SIDE { 0 } else { 250 }), most);
     }
 
     #[test]
