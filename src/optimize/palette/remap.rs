@@ -194,8 +194,12 @@ impl<'a> Sequence<'a> {
                 let drawn = self.drawn[at];
                 let matters = plain || self.plain[at];
                 let still = if matters { self.still.min(SEEN * SEEN) } else { self.still };
-                let mut close = || drawn == colour || distance(seen.point, self.pen.seen(drawn).point) <= still;
-                let stays = !self.before.is_empty() && close();
+                let close = drawn == colour || distance(seen.point, self.pen.seen(drawn).point) <= still;
+                // What was as good as any beside something that has gone shows where that has left a plain area.
+                let shown = self.pen.points[usize::from(self.indices[at])];
+                let reach = seen.nearest.1.max(SEEN * SEEN);
+                let stands_out = plain && !self.plain[at] && distance(shown, seen.point) > reach;
+                let stays = !self.before.is_empty() && close && !stands_out;
                 kept.push(stays.then(|| self.indices[at]));
                 if !stays {
                     (self.drawn[at], self.plain[at]) = (colour, plain);
@@ -390,6 +394,23 @@ mod tests {
         assert!((160..=200).contains(&mean(halves(&last).1)), "{}", mean(halves(&last).1));
         sequence.restart();
         assert!(sequence.next(&frame(0), run).unwrap() == first);
+    }
+
+    #[test]
+    fn what_something_gone_has_left_behind_is_drawn_again_where_all_is_plain() {
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        let palette = Palette { colours: [80, 120, 140].map(|code| [code, code, code, 255]).to_vec() };
+        let mut sequence = Sequence::new(&palette, Remap { dither: 0.0, tolerance: 0.07 }, 0.03, (32, 8));
+        // Two posts, one of which has a smooth edge, and what lies between them before and after.
+        let posts = |at: u8| match at % 32 {
+            10 | 13 => 80,
+            11 => 120,
+            _ => 140,
+        };
+        let between = |picture: &Picture| picture.eight().unwrap()[(3 * 32 + 12) * 3];
+        let before = sequence.next(&gray((0..=255).map(posts)), run).unwrap();
+        assert_eq!(between(&before), 120, "the colour of the edge is cheaper");
+        assert_eq!(between(&sequence.next(&gray((0..=255).map(|_: u8| 140)), run).unwrap()), 140);
     }
 
     #[test]
