@@ -10,7 +10,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut paths = std::env::args().skip(1);
     let (Some(from), Some(to)) = (paths.next(), paths.next()) else { return Err("two paths, please".into()) };
 
-    let request = serde_json::json!({ "resize": { "width": 800 }, "output": { "format": "webp" } });
+    let request = serde_json::json!({ "resize": { "width": 400, "upscale": false }, "output": { "format": "webp" } });
     let source = std::fs::read(&from)?;
     let input = Input { bytes: &source, name: Some(&from) };
     let outcome = Engine::new().process(input, &Request::from_value(&request)?, &Unattended)?;

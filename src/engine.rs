@@ -1,6 +1,6 @@
 //! The way of an image, from bytes and a request to better bytes.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, fmt, sync::Arc};
 
 #[cfg(feature = "svg")]
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 };
 use crate::{
     codec::{Codecs, ColourModel, Info, least, most},
-    control::{Control, Rising, Run, Stage},
+    control::{Control, Rising, Run, Stage, Unattended},
     description::{Description, face_boxes, input_name, output_name},
     error::{Error, Result},
     format::{Format, content_encoding, sniff},
@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// A source: its bytes, and the file name that results should be named after.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Input<'a> {
     /// The file, of any supported format; recognised by content.
     pub bytes: &'a [u8],
@@ -31,8 +31,14 @@ pub struct Input<'a> {
     pub name: Option<&'a str>,
 }
 
+impl fmt::Debug for Input<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Input").field("bytes", &self.bytes.len()).field("name", &self.name).finish()
+    }
+}
+
 /// A finished result.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Outcome {
     /// The file.
     pub bytes: Vec<u8>,
@@ -44,6 +50,15 @@ pub struct Outcome {
     pub input: Description,
     /// What came out, with its score and warnings.
     pub output: Description,
+}
+
+impl fmt::Debug for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { bytes, format, encoding, input, output } = self;
+        let mut shown = f.debug_struct("Outcome");
+        shown.field("bytes", &bytes.len()).field("format", format).field("encoding", encoding);
+        shown.field("input", input).field("output", output).finish()
+    }
 }
 
 /// Turns bytes and a request into better bytes. Synchronous, without global state; share one among threads.
@@ -120,6 +135,21 @@ impl Engine {
         plan::refusals(request, self.means(), &self.limits)
     }
 
+    /// What a file says of itself in its headers: format, size, frames. No pixel is decoded, but the file has to be whole, as its
+    /// frames are counted.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for what is no image or has damaged headers, [`Error::Limit`] for one that is too large to be worked on,
+    /// [`Error::Unsupported`] for a format that this engine does not read.
+    pub fn probe(&self, bytes: &[u8]) -> Result<Info> {
+        self.probed(bytes, Run { limits: &self.limits, control: &Unattended })
+    }
+
+    fn probed(&self, bytes: &[u8], run: Run<'_>) -> Result<Info> {
+        let format = sniff(bytes).ok_or_else(|| unrecognised(bytes))?;
+        self.codecs.probe(format, bytes, run)
+    }
+
     /// Does what `request` asks with `input`. Destinations and notifications are the caller's: `url`, `headers`, `store`
     /// and `webhook` have to be valid, and are not followed.
     ///
@@ -134,8 +164,7 @@ impl Engine {
         run.check()?;
         request.validate()?;
         self.limits.check_source(input.bytes.len())?;
-        let format = sniff(input.bytes).ok_or_else(|| unrecognised(input.bytes))?;
-        let info = self.codecs.probe(format, input.bytes, run)?;
+        let info = self.probed(input.bytes, run)?;
         let Made { plan, done } = match request.output.format {
             OutputFormat::Smallest => self.smallest(input.bytes, request, &info, run)?,
             _ => self.made(input.bytes, request, &info, false, run)?,

@@ -64,7 +64,7 @@ pub enum Error {
         what: String,
     },
     /// The host's [`Control`](crate::Control) ended the work.
-    #[error("{0}")]
+    #[error(transparent)]
     Stopped(#[from] Stop),
     /// A defect of this crate, of a codec beneath it or of what the host gave the engine; the request may be right.
     #[error("internal failure while {doing}")]

@@ -10,7 +10,7 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let bytes = std::fs::read("photo.jpg")?;
-//! let request = Request::from_json(br#"{"resize": {"width": 800}, "output": {"format": "webp"}}"#)?;
+//! let request = Request::from_json(br#"{"resize": {"width": 800, "upscale": false}, "output": {"format": "webp"}}"#)?;
 //! let input = Input { bytes: &bytes, name: Some("photo.jpg") };
 //! let outcome = Engine::new().process(input, &request, &Unattended)?;
 //! std::fs::write(&outcome.output.name, &outcome.bytes)?;

@@ -299,8 +299,8 @@ fn refuse_what_is_not_there(request: &Request, format: Format, operations: &[Arc
     Ok(())
 }
 
-/// What cannot be done whatever the source is, and where the request asks for it: formats that nothing writes, networks that are
-/// not there, and exact sizes that are too large.
+/// What cannot be done whatever the source is, and where the request asks for it: formats that nothing writes, networks and a
+/// detector of faces that are not there, and exact sizes that are too large.
 pub(crate) fn refusals(request: &Request, means: Means<'_>, limits: &Limits) -> Vec<(&'static str, Error)> {
     let Means { codecs, models, .. } = means;
     let exact = match request.resize {
@@ -314,9 +314,20 @@ pub(crate) fn refusals(request: &Request, means: Means<'_>, limits: &Limits) -> 
     let unwritten =
         named(request.output.format).filter(|&format| !codecs.encodes(format) && !codecs.recompresses(format));
     let written = unwritten.map_or(Ok(()), |format| Err(Error::unsupported(format!("writing {format}"))));
+    let cropped = request
+        .resize
+        .as_ref()
+        .filter(|resize| crops(resize))
+        .map_or(Ok(()), |resize| gravity(resize.gravity).map(drop));
+    let faces = match &request.face {
+        Some(face) if face.strength > 0 && !CAN_LOOK => Err(Error::unsupported("face")),
+        _ => Ok(()),
+    };
     let asked = [
         ("resize", exact),
+        ("resize.gravity", cropped),
         ("output.format", written),
+        ("face", faces),
         ("denoise", enhanced::noise_removal(request, models, None).map(drop)),
         ("upscale", enhanced::super_resolution(request, models).map(drop)),
     ];

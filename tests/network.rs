@@ -10,8 +10,13 @@
 
 mod pictures;
 
+use std::sync::Arc;
+
 use image::{DynamicImage, GrayImage, Luma, Rgb, RgbImage, imageops::FilterType};
-use lapidary::{Engine, Error, Format, Input, Limits, Unattended, operation::Models};
+use lapidary::{
+    Engine, Error, Format, Input, Limits, Result, Run, Unattended,
+    operation::{Model, Models, Raster, Shape},
+};
 use pictures::{FORMATS, decoded, file, logo, photo, process, request, warnings};
 
 const LOSSLESS: &str = r#""optimize": {"compression": "lossless"}"#;
@@ -237,4 +242,40 @@ fn without_a_network_both_are_refused_by_their_names() {
         let error = engine.process(Input { bytes: &source, name: None }, &request(json), &Unattended).unwrap_err();
         assert_eq!(error.to_string(), format!("{name} is not supported"));
     }
+}
+
+/// Enlarges, and fills with one value.
+#[derive(Debug)]
+struct Filling {
+    scale: u32,
+    value: f32,
+}
+
+impl Model for Filling {
+    fn shape(&self) -> Shape {
+        Shape { scale: self.scale, margin: 1, multiple: 1, tile: 64, work: 1 }
+    }
+    fn run(&self, tile: Raster, _: Run<'_>) -> Result<Raster> {
+        let (width, height) = (tile.width() * self.scale, tile.height() * self.scale);
+        Raster::new(width, height, vec![self.value; (width * height * 3) as usize])
+    }
+}
+
+#[test]
+fn a_model_that_does_not_fit_its_task_is_a_failure_that_says_so() {
+    let source = file(&photo(20, 16), Format::Png);
+    let refused = |json: &str, scale: u32, value: f32| {
+        let model: Arc<dyn Model> = Arc::new(Filling { scale, value });
+        let mut models = Models::none();
+        (models.upscale_photo, models.denoise) = (vec![Arc::clone(&model)], Some(model));
+        let engine = Engine::new().with_models(models);
+        match engine.process(Input { bytes: &source, name: None }, &request(json), &Unattended) {
+            Err(Error::Internal { doing, source: Some(source) }) => format!("{doing}: {source}"),
+            done => panic!("{json} {scale} {value}: {done:?}"),
+        }
+    };
+    let (twice, clean) = (r#"{"upscale": {"factor": 2}}"#, r#"{"denoise": {"strength": 100}}"#);
+    assert_eq!(refused(twice, 1, 0.5), "planning upscale: no model enlarges");
+    assert_eq!(refused(clean, 2, 0.5), "planning denoise: the model is one that enlarges by 2");
+    assert_eq!(refused(twice, 2, f32::NAN), "running a network: what came out holds what is no number");
 }

@@ -36,8 +36,14 @@ fn faces_are_refused_by_a_build_without_them() {
     let bytes = file(&photo(20, 16), lapidary::Format::Png);
     let gravity =
         |name: &str| format!(r#"{{"resize": {{"width": 9, "height": 9, "mode": "fit", "gravity": "{name}"}}}}"#);
-    assert!(refusal(&bytes, r#"{"face": true}"#).starts_with("face is not supported"));
+    // Before there is a picture, too.
+    let refused = |json: &str| {
+        let before = lapidary::Engine::new().supports(&pictures::request(json)).unwrap_err();
+        assert_eq!(refusal(&bytes, json), before.to_string());
+        before.to_string()
+    };
+    assert!(refused(r#"{"face": true}"#).starts_with("face is not supported"));
     for name in ["face", "faces"] {
-        assert!(refusal(&bytes, &gravity(name)).starts_with(&format!(r#"the gravity "{name}""#)));
+        assert!(refused(&gravity(name)).starts_with(&format!(r#"the gravity "{name}""#)));
     }
 }

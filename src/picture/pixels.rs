@@ -1,15 +1,26 @@
 //! A picture: a layout and exactly the samples it calls for.
 
+use std::fmt;
+
 use super::layout::{Channels, Depth, Layout};
 use crate::error::{Error, Result};
 
 /// Samples row by row from the top left, pixel by pixel, without padding.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Samples {
     /// 8 bits each.
     Eight(Vec<u8>),
     /// 16 bits each.
     Sixteen(Vec<u16>),
+}
+
+impl fmt::Debug for Samples {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Eight(samples) => write!(f, "Eight({} samples)", samples.len()),
+            Self::Sixteen(samples) => write!(f, "Sixteen({} samples)", samples.len()),
+        }
+    }
 }
 
 /// Pixels with their layout. The number of samples always fits the layout.

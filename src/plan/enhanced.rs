@@ -132,6 +132,10 @@ impl Clearing {
 pub(super) fn noise_removal(request: &Request, models: &Models, jpeg: Option<u8>) -> Result<Option<Denoise>> {
     let Some(asked) = request.denoise.filter(|denoise| denoise.strength > 0) else { return Ok(None) };
     let model = models.denoise.clone().ok_or_else(|| Error::unsupported("denoise"))?;
+    if model.shape().scale != 1 {
+        let problem = format!("the model is one that enlarges by {}", model.shape().scale);
+        return Err(Error::internal("planning denoise", problem));
+    }
     Ok(Some(Denoise { strength: asked.strength, jpeg, model }))
 }
 
@@ -143,6 +147,9 @@ pub(super) fn super_resolution(request: &Request, models: &Models) -> Result<Opt
     };
     if first.is_empty() {
         return Err(Error::unsupported("upscale"));
+    }
+    if first.iter().all(|model| model.shape().scale < 2) {
+        return Err(Error::internal("planning upscale", "no model enlarges"));
     }
     let then = if models.upscale_clean.is_empty() { first } else { &models.upscale_clean };
     Ok(Some(Upscale { factor: asked.factor.into(), first: first.clone(), then: then.clone() }))

@@ -30,8 +30,9 @@ choice! {
 pub struct Optimize {
     /// Preset; `None` is [`Compression::Medium`].
     pub compression: Option<Compression>,
-    /// Explicit quality, 1 (most compression) to 100 (best). Bypasses the smart pipeline and wins over
-    /// [`compression`](Self::compression).
+    /// Explicit quality, 1 (most compression) to 100 (best), by the scale of the format: of JPEG one of our tables, of which 30, 50,
+    /// 70 and 80 are near 46, 74, 86 and 91 of libjpeg's; of PNG and APNG 4 to 256 colours, 100 without loss; of WebP that of
+    /// libwebp. Bypasses the smart pipeline and wins over [`compression`](Self::compression).
     pub quality: Option<u8>,
 }
 

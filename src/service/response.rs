@@ -31,12 +31,20 @@ pub struct Response {
 }
 
 /// A body.
-#[derive(Debug)]
 pub enum Body {
     /// Whole.
     Bytes(Vec<u8>),
     /// A volatile image, to be read piece by piece.
     Blob(OpenBlob),
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bytes(bytes) => write!(f, "Bytes({} bytes)", bytes.len()),
+            Self::Blob(blob) => f.debug_tuple("Blob").field(blob).finish(),
+        }
+    }
 }
 
 impl Response {

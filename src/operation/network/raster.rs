@@ -1,15 +1,23 @@
 //! What models see.
 
+use std::fmt;
+
 use crate::error::{Error, Result};
 
 /// Pixels of red, green and blue as they are coded in sRGB, 0 to 1, row by row from the top left.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Raster {
     width: u32,
     height: u32,
     samples: Vec<f32>,
     /// Pixels at the left, top, right and bottom that are there to be looked at: of what becomes of them nothing is used.
     margins: [u32; 4],
+}
+
+impl fmt::Debug for Raster {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Raster({} x {})", self.width, self.height)
+    }
 }
 
 impl Raster {

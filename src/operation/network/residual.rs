@@ -7,7 +7,7 @@
 //! 2017). Outside the picture is mid-grey at the input and zero between the layers, as in training. Results stay in the range of
 //! what is around them, so that plain areas are not touched.
 
-use std::{ops::Range, sync::OnceLock};
+use std::{fmt, ops::Range, sync::OnceLock};
 
 use super::{
     Model, Raster, Shape,
@@ -30,7 +30,7 @@ const WAVE: usize = 8;
 const STEP: usize = 16;
 
 /// A trained network with its weights, as `models/` makes them.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Residual {
     head: Head,
     /// One of ours, of which the filters are made when they are first needed.
@@ -39,6 +39,12 @@ pub struct Residual {
     kernel: Kernel,
     /// For pictures without noise and artefacts.
     clean: bool,
+}
+
+impl fmt::Debug for Residual {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Residual").field("head", &self.head).field("kernel", &self.kernel).finish_non_exhaustive()
+    }
 }
 
 impl Residual {

@@ -94,6 +94,9 @@ impl Tile {
             let problem = format!("{width}x{height} pixels came out where {expected:?} were expected");
             return Err(Error::internal("running a network", problem));
         }
+        if !whole.samples().iter().all(|sample| sample.is_finite()) {
+            return Err(Error::internal("running a network", "what came out holds what is no number"));
+        }
         self.cut(&whole)
     }
 
