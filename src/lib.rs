@@ -38,6 +38,8 @@
     not(all(feature = "gif", feature = "jpeg", feature = "png", feature = "svg", feature = "webp")),
     allow(dead_code, unused_imports, unused_variables, reason = "used by codecs that are left out")
 )]
+// Tells of every item which feature it needs, where the documentation is built by a compiler that can.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(missing_docs, missing_debug_implementations, unreachable_pub)]
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used, clippy::disallowed_methods)]
 
