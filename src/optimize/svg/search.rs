@@ -248,11 +248,12 @@ impl<'a> Search<'a> {
         let mut best = None;
         holds = worth;
         while holds > fails + 1 {
-            let known = held.pop();
-            let level = known.as_ref().map_or(usize::midpoint(fails, holds), |(level, ..)| *level);
-            let tried = match known {
-                Some((_, text, small)) => Some((text, small)),
-                None => self.tried(structure, &self.lossy(exact, level), allowed, length)?,
+            let (level, tried) = match held.pop() {
+                Some((level, text, small)) => (level, Some((text, small))),
+                None => {
+                    let level = usize::midpoint(fails, holds);
+                    (level, self.tried(structure, &self.lossy(exact, level), allowed, length)?)
+                }
             };
             let Some((text, small)) = tried else {
                 holds = level;
