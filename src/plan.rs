@@ -97,9 +97,11 @@ impl Plan {
 pub(crate) fn plan(request: &Request, info: &Info, means: Means<'_>, run: Run<'_>) -> Result<Plan> {
     let Means { codecs, models, operations } = means;
     let format = target(request.output.format, info)?;
-    refuse_what_is_not_there(request, format, operations)?;
-    if format == Format::Svg && cfg!(feature = "svg") {
-        return plan_vector(request, info, run);
+    if format == Format::Svg {
+        refuse_work_on_pixels(request, operations)?;
+        if cfg!(feature = "svg") {
+            return plan_vector(request, info, run);
+        }
     }
     let moves = matches!(format, Format::Gif | Format::Apng) || format == Format::Webp && info.frames > 1;
     // What is drawn has no pixels to be enlarged: it is drawn larger.
@@ -276,27 +278,23 @@ fn plan_vector(request: &Request, info: &Info, run: Run<'_>) -> Result<Plan> {
     })
 }
 
-/// What parses but has no implementation is refused, never skipped; so is work on pixels for a result without.
-fn refuse_what_is_not_there(request: &Request, format: Format, operations: &[Arc<dyn Operation>]) -> Result<()> {
+/// Work on pixels is refused for a result without, never skipped.
+fn refuse_work_on_pixels(request: &Request, operations: &[Arc<dyn Operation>]) -> Result<()> {
     use request::Gravity as Asked;
-    let vector = format == Format::Svg;
-    let gravity = request.resize.as_ref().filter(|resize| vector && crops(resize)).map(|resize| resize.gravity);
+    let gravity = request.resize.as_ref().filter(|resize| crops(resize)).map(|resize| resize.gravity);
     let asked = [
         (r#"the gravity "face""#, gravity == Some(Asked::Face)),
         (r#"the gravity "faces""#, gravity == Some(Asked::Faces)),
-        ("denoise", vector && request.denoise.is_some_and(|denoise| denoise.strength > 0)),
-        ("light", vector && request.light.is_some_and(|light| light.strength > 0)),
-        ("tone", vector && request.tone.is_some_and(|tone| tone != request::Tone::default())),
-        ("face", (vector || !CAN_LOOK) && request.face.is_some_and(|face| face.strength > 0)),
-        (operations.first().map_or("", |operation| operation.name()), vector && !operations.is_empty()),
+        ("denoise", request.denoise.is_some_and(|denoise| denoise.strength > 0)),
+        ("light", request.light.is_some_and(|light| light.strength > 0)),
+        ("tone", request.tone.is_some_and(|tone| tone != request::Tone::default())),
+        ("face", request.face.is_some_and(|face| face.strength > 0)),
+        (operations.first().map_or("", |operation| operation.name()), !operations.is_empty()),
     ];
-    if let Some((name, _)) = asked.into_iter().find(|(_, asked)| *asked) {
-        return Err(Error::unsupported(match format {
-            Format::Svg => format!("{name} of an SVG without a raster output.format"),
-            _ => name.to_owned(),
-        }));
-    }
-    Ok(())
+    asked
+        .into_iter()
+        .find(|(_, asked)| *asked)
+        .map_or(Ok(()), |(name, _)| Err(Error::unsupported(format!("{name} of an SVG without a raster output.format"))))
 }
 
 /// What cannot be done whatever the source is, and where the request asks for it: formats that nothing writes, networks and a
@@ -314,21 +312,13 @@ pub(crate) fn refusals(request: &Request, means: Means<'_>, limits: &Limits) -> 
     let unwritten =
         named(request.output.format).filter(|&format| !codecs.encodes(format) && !codecs.recompresses(format));
     let written = unwritten.map_or(Ok(()), |format| Err(Error::unsupported(format!("writing {format}"))));
-    let cropped = request
-        .resize
-        .as_ref()
-        .filter(|resize| crops(resize))
-        .map_or(Ok(()), |resize| gravity(resize.gravity).map(drop));
-    let faces = match &request.face {
-        Some(face) if face.strength > 0 && !CAN_LOOK => Err(Error::unsupported("face")),
-        _ => Ok(()),
-    };
+    let cropped = request.resize.as_ref().map_or(Ok(()), |resize| gravity(resize).map(drop));
     let asked = [
         ("resize", exact),
         ("resize.gravity", cropped),
         ("output.format", written),
-        ("face", faces),
         ("denoise", enhanced::noise_removal(request, models, None).map(drop)),
+        ("face", enhanced::faces(request, models).map(drop)),
         ("upscale", enhanced::super_resolution(request, models).map(drop)),
     ];
     asked.into_iter().filter_map(|(path, done)| Some((path, done.err()?))).collect()
@@ -415,8 +405,7 @@ fn resize(asked: &request::Resize, drawn: bool) -> Result<Resize> {
             ResizeMode::Fill => Fit::Stretch,
             ResizeMode::Pad => Fit::Pad,
         },
-        // Elsewhere nothing is cropped.
-        gravity: if crops(asked) { gravity(asked.gravity)? } else { Gravity::Fixed(Anchor::Middle, Anchor::Middle) },
+        gravity: gravity(asked)?,
         enlarge: asked.upscale || drawn,
         background: asked.background.map_or([0; 4], |background| background.0),
     })
@@ -426,15 +415,17 @@ fn crops(asked: &request::Resize) -> bool {
     asked.mode == ResizeMode::Fit
 }
 
-fn gravity(asked: request::Gravity) -> Result<Gravity> {
+fn gravity(asked: &request::Resize) -> Result<Gravity> {
     use Anchor::{End, Middle, Start};
     use request::Gravity as Asked;
-    let (horizontal, vertical) = match asked {
+    let (horizontal, vertical) = match asked.gravity {
+        // Nothing is cropped.
+        _ if !crops(asked) => (Middle, Middle),
         Asked::Smart => return Ok(Gravity::Smart),
         Asked::Face if CAN_LOOK => return Ok(Gravity::Face),
         Asked::Faces if CAN_LOOK => return Ok(Gravity::Faces),
         Asked::Face | Asked::Faces => {
-            return Err(Error::unsupported(format!("the gravity \"{}\"", asked.as_str())));
+            return Err(Error::unsupported(format!("the gravity \"{}\"", asked.gravity.as_str())));
         }
         Asked::Center => (Middle, Middle),
         Asked::Top => (Middle, Start),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     error::{Error, Result},
     limits::Limits,
-    operation::{Classic, Denoise, Light, Model, Models, Restore, Sharpen, Tone, Upscale},
+    operation::{CAN_LOOK, Classic, Denoise, Light, Model, Models, Restore, Sharpen, Tone, Upscale},
     request::{self, Request, UpscaleModel},
 };
 
@@ -30,7 +30,7 @@ impl Enhanced {
             denoise: noise_removal(request, models, jpeg)?,
             light: light.map(|asked| Light { strength: asked.strength, denoise: models.denoise.clone(), jpeg }),
             tone: request.tone.map(tone).filter(|tone| !tone.is_identity()),
-            face: request.face.filter(|face| face.strength > 0).map(|asked| Clearing::by(asked, models)),
+            face: faces(request, models)?,
             upscale: if drawn { None } else { super_resolution(request, models)? },
             sharpen: (sharpness > 0).then_some(Sharpen { strength: sharpness }),
         })
@@ -132,11 +132,13 @@ impl Clearing {
 pub(super) fn noise_removal(request: &Request, models: &Models, jpeg: Option<u8>) -> Result<Option<Denoise>> {
     let Some(asked) = request.denoise.filter(|denoise| denoise.strength > 0) else { return Ok(None) };
     let model = models.denoise.clone().ok_or_else(|| Error::unsupported("denoise"))?;
-    if model.shape().scale != 1 {
-        let problem = format!("the model is one that enlarges by {}", model.shape().scale);
-        return Err(Error::internal("planning denoise", problem));
-    }
+    model.shape().check_keeps_size("planning denoise")?;
     Ok(Some(Denoise { strength: asked.strength, jpeg, model }))
+}
+
+pub(super) fn faces(request: &Request, models: &Models) -> Result<Option<Clearing>> {
+    let Some(asked) = request.face.filter(|face| face.strength > 0) else { return Ok(None) };
+    if CAN_LOOK { Ok(Some(Clearing::by(asked, models))) } else { Err(Error::unsupported("face")) }
 }
 
 pub(super) fn super_resolution(request: &Request, models: &Models) -> Result<Option<Upscale>> {

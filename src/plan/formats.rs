@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{goal, refuse_what_is_not_there};
+use super::{goal, refuse_work_on_pixels};
 use crate::{
     codec::Info,
     format::Format,
@@ -22,7 +22,7 @@ pub(crate) fn of_formats(
     let goal = goal(request, info, info.format, true);
     let preset = if goal == Goal::Lossless { Compression::Lossless } else { Compression::Medium };
     let optimize = request.optimize.or(Some(Optimize::preset(preset)));
-    let drawn = refuse_what_is_not_there(request, Format::Svg, operations).is_err();
+    let drawn = refuse_work_on_pixels(request, operations).is_err();
     formats(request, info, goal, drawn).into_iter().map(move |format| {
         let output = Output { format, ..request.output.clone() };
         Request { optimize, output, ..request.clone() }

@@ -84,12 +84,12 @@ fn most(canvas: &[Pixel], width: usize, area: Area, run: Run<'_>) -> Result<Vec<
         }
     }
     let mut calm = Around::new(area, FAR, [1u8]);
+    let between = width..canvas.len() - width;
     for (from, to, count) in calm.rows(size) {
         run.check()?;
-        let within = width..canvas.len() - width.min(canvas.len());
         for ((at, x), place) in (from..from + count).zip(from % width..).zip(to..) {
             let even = |step: usize| is_even(&canvas[at - step], &canvas[at], &canvas[at + step]);
-            let is_calm = (x > 0 && x + 1 < width && even(1)) || (within.contains(&at) && even(width));
+            let is_calm = (x > 0 && x + 1 < width && even(1)) || (between.contains(&at) && even(width));
             calm.values[place] = [is_calm.into()];
         }
     }

@@ -29,7 +29,10 @@ pub use residual::Residual;
 pub(super) use tiles::through;
 pub use turned::Turned;
 
-use crate::{control::Run, error::Result};
+use crate::{
+    control::Run,
+    error::{Error, Result},
+};
 
 /// A network that makes pixels of pixels: one of ours, or a host's in its place.
 pub trait Model: Debug + Send + Sync {
@@ -55,4 +58,14 @@ pub struct Shape {
     pub tile: u32,
     /// Multiplications a pixel, for an estimate of time; 0 if not known.
     pub work: u64,
+}
+
+impl Shape {
+    /// Refuses a model that enlarges where none may.
+    pub(crate) fn check_keeps_size(&self, doing: &'static str) -> Result<()> {
+        match self.scale {
+            1 => Ok(()),
+            scale => Err(Error::internal(doing, format!("the model is one that enlarges by {scale}"))),
+        }
+    }
 }

@@ -101,7 +101,7 @@ impl Seen<'_> {
     }
 }
 
-/// 0 to 1 as a 16-bit code. What is no number becomes 0.
+/// 0 to 1 as a 16-bit code.
 fn code(value: f32) -> u16 {
     (value * 65_535.0 + 0.5) as u16
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Crop, Restore};
 use crate::{
     control::Run,
-    error::{Error, Result},
+    error::Result,
     operation::{
         Shape,
         network::{Model, Raster, through},
@@ -33,9 +33,7 @@ pub(super) fn cleaned(model: &dyn Model, crop: Crop, run: Run<'_>) -> Result<Cro
 
 /// The crop through a model, in tiles of a shape.
 fn passed(model: &dyn Model, shape: Shape, mut crop: Crop, run: Run<'_>) -> Result<Crop> {
-    if shape.scale != 1 {
-        return Err(Error::internal("restoring a face", format!("the model is one that enlarges by {}", shape.scale)));
-    }
+    shape.check_keeps_size("restoring a face")?;
     let (width, seen) = (crop.width, crop.pixels.clone());
     let mut sink = |left: u32, top: u32, tile: &Raster| {
         for (y, row) in (top as usize..).zip(tile.rows()) {
