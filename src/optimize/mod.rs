@@ -10,6 +10,8 @@ mod jpeg;
 mod mark;
 pub mod metric;
 mod moving;
+mod oklab;
+mod overlooked;
 #[cfg(any(feature = "gif", feature = "png"))]
 mod palette;
 #[cfg(feature = "png")]
@@ -18,6 +20,7 @@ mod probe;
 mod search;
 #[cfg(feature = "svg")]
 mod svg;
+mod tint;
 #[cfg(feature = "webp")]
 mod webp;
 

@@ -3,7 +3,7 @@
 use crate::{
     control::Run,
     error::{Error, Result},
-    optimize::{contour::Contours, metric::Reference},
+    optimize::{metric::Reference, overlooked::Overlooked},
     picture::{Delay, Frame, Frames, Picture},
 };
 
@@ -82,19 +82,19 @@ pub(super) struct Judge {
 /// A frame, to compare others with.
 pub(super) struct Look {
     reference: Reference,
-    contours: Option<Contours>,
+    overlooked: Option<Overlooked>,
 }
 
 impl Look {
     pub(super) fn of(picture: &Picture, judge: Option<Judge>, run: Run<'_>) -> Result<Self> {
-        let contours = judge.map(|judge| Contours::of(picture, judge.target, run)).transpose()?;
-        Ok(Self { reference: Reference::new(picture, run)?, contours })
+        let overlooked = judge.map(|judge| Overlooked::of(picture, judge.target, run)).transpose()?;
+        Ok(Self { reference: Reference::new(picture, run)?, overlooked })
     }
 
     pub(super) fn score(&self, drawn: &Picture, judge: Option<Judge>, run: Run<'_>) -> Result<Score> {
         let metric = self.reference.score(drawn, run)?;
-        let contours = self.contours.as_ref().map_or(Ok(0.0), |contours| contours.cost(drawn, run))?;
-        let spared = contours - judge.map_or(0.0, |judge| judge.unspared);
+        let overlooked = self.overlooked.as_ref().map_or(Ok(0.0), |overlooked| overlooked.cost(drawn, run))?;
+        let spared = overlooked - judge.map_or(0.0, |judge| judge.unspared);
         Ok(Score { metric, judged: metric - spared.max(0.0) })
     }
 }

@@ -1,12 +1,7 @@
 //! The space in which colours are compared: Oklab, premultiplied by alpha, so that squared distances are means of those over black
 //! and over white, with a little more for alpha.
-//!
-//! Oklab is Björn Ottosson's (<https://bottosson.github.io/posts/oklab/>). Plain `f32` in a fixed order, so that every
-//! machine makes the same palette.
 
-use std::sync::LazyLock;
-
-use crate::picture::transfer::decode;
+use crate::optimize::oklab::{LINEAR, linear, oklab};
 
 /// Lightness over middle gray but for that gray's, green-red and blue-yellow, all times alpha, and weighted alpha.
 pub(super) type Point = [f32; 4];
@@ -17,37 +12,11 @@ const MIDDLE: f32 = 0.5;
 /// over white by their difference; shadows of windows, which are black, take fewer bytes with more.
 const ALPHA_AXIS: f32 = 0.565;
 
-/// Linear light of each 8-bit sRGB value.
-static LINEAR: LazyLock<[f32; 256]> =
-    LazyLock::new(|| std::array::from_fn(|value| decode(value as f64 / 255.0) as f32));
-
-/// Cube root for non-negative values by Halley's method on an estimate from the exponent.
-fn cube_root(x: f32) -> f32 {
-    if x <= 1e-12 {
-        return 0.0;
-    }
-    let mut root = f32::from_bits(x.to_bits() / 3 + 0x2A51_19F2);
-    for _ in 0..3 {
-        let cube = root * root * root;
-        root *= (cube + 2.0 * x) / (2.0 * cube + x);
-    }
-    root
-}
-
 /// From straight 8-bit sRGB with alpha.
 pub(super) fn point(colour: [u8; 4]) -> Point {
-    let [r, g, b] = [colour[0], colour[1], colour[2]].map(|c| LINEAR[usize::from(c)]);
-    let l = cube_root(0.412_221_46 * r + 0.536_332_55 * g + 0.051_445_995 * b);
-    let m = cube_root(0.211_903_5 * r + 0.680_699_5 * g + 0.107_396_96 * b);
-    let s = cube_root(0.088_302_46 * r + 0.281_718_85 * g + 0.629_978_7 * b);
+    let [light, a, b] = oklab([colour[0], colour[1], colour[2]].map(|c| LINEAR[usize::from(c)]));
     let alpha = f32::from(colour[3]) / 255.0;
-    let light = (0.210_454_26 * l + 0.793_617_8 * m - 0.004_072_047 * s) * alpha;
-    [
-        light - alpha * MIDDLE,
-        (1.977_998_5 * l - 2.428_592_2 * m + 0.450_593_7 * s) * alpha,
-        (0.025_904_037 * l + 0.782_771_77 * m - 0.808_675_77 * s) * alpha,
-        alpha * ALPHA_AXIS,
-    ]
+    [light * alpha - alpha * MIDDLE, a * alpha, b * alpha, alpha * ALPHA_AXIS]
 }
 
 /// Back to straight 8-bit sRGB; colours outside it are clipped.
@@ -57,17 +26,8 @@ pub(super) fn colour(point: Point) -> [u8; 4] {
     if alpha_8 == 0 {
         return [0; 4];
     }
-    let [light, a, b] = [point[0] / alpha + MIDDLE, point[1] / alpha, point[2] / alpha];
-    let cube = |x: f32| x * x * x;
-    let l = cube(light + 0.396_337_78 * a + 0.215_803_76 * b);
-    let m = cube(light - 0.105_561_346 * a - 0.063_854_17 * b);
-    let s = cube(light - 0.089_484_18 * a - 1.291_485_5 * b);
-    [
-        encoded(4.076_741_7 * l - 3.307_711_6 * m + 0.230_969_94 * s),
-        encoded(-1.268_438 * l + 2.609_757_4 * m - 0.341_319_38 * s),
-        encoded(-0.004_196_086_3 * l - 0.703_418_6 * m + 1.707_614_7 * s),
-        alpha_8,
-    ]
+    let [r, g, b] = linear([point[0] / alpha + MIDDLE, point[1] / alpha, point[2] / alpha]).map(encoded);
+    [r, g, b, alpha_8]
 }
 
 /// The 8-bit sRGB value whose linear light is nearest.
