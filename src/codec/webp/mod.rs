@@ -18,7 +18,10 @@ mod tests;
 mod vp8;
 
 pub(crate) use self::{
-    alpha::with_better_alpha, animation::LossyAnimation, lossy::LossyFile, recompress::lossless_effort,
+    alpha::with_better_alpha,
+    animation::LossyAnimation,
+    lossy::LossyFile,
+    recompress::{lossless_effort, with_most_effort},
 };
 
 use std::sync::Arc;

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     codec::{Recompress, WebpCoding, WebpOptions},
     control::Run,
-    error::Result,
+    error::{Error, Result},
     format::Format,
     picture::{Picture, Samples},
 };
@@ -29,10 +29,19 @@ const QUICK: (u8, u8) = (1, 25);
 
 /// What is tried, by the most pixels that it is tried on, so that none of it takes more than some 15 s, of 50 megapixels 30, and
 /// most of it one. Method 6 takes 0.5 to 2.2 s for each megapixel at effort 75 and 2 to 40 s at effort 100, which saves up to
-/// another 15 % (5 % in the mean); method 5 at effort 100 takes 0.6 to 4 s and finds half of that. Method 2 at effort 50 takes
+/// another 15 % (5 % in the mean); method 5 at effort 100 takes 0.2 to 4 s and finds half of that. Method 2 at effort 50 takes
 /// 0.3 to 0.6 s, for 1 to 4 % more bytes than method 6.
 const LADDER: [(u64, &[(u8, u8)]); 4] =
     [(1 << 20, &[(6, 75), (5, 100)]), (1 << 23, &[(6, 75)]), (1 << 24, &[(3, 75)]), (u64::MAX, &[(2, 50)])];
+
+/// Every transform with every cache: of small pictures in few bytes, drawings and gradients, which it takes off a tenth of, and of
+/// gradients up to a half, in 1 to 3 s. Photographs take it longest and win least.
+const ALL: (u8, u8) = (6, 100);
+const ALL_PIXELS: u64 = 1 << 20;
+const ALL_BITS_A_PIXEL: u64 = 2;
+
+/// What more effort leaves of a file at the least, but for some gradients.
+const LEAST_LEFT: f64 = 0.8;
 
 impl Recompress for Webp {
     fn format(&self) -> Format {
@@ -60,18 +69,14 @@ impl Recompress for Webp {
         {
             best = same;
         }
-        let mut best = with_better_alpha(best, run)?;
+        let best = with_better_alpha(best, run)?;
         if !image.header.lossless && !may_be_lossless(&picture, best.len(), run)? {
             return Ok(best);
         }
         let mut source = import(&picture, Colours::Argb, run)?;
-        for &trial in trials(picture.layout().pixels()) {
-            let coded = source.encode(&lossless(trial)?, run)?;
-            if coded.len() < best.len() {
-                best = coded;
-            }
-        }
-        Ok(best)
+        let pixels = picture.layout().pixels();
+        let coded = with_most_effort(pixels, best.len(), |effort| source.encode(&lossless(effort)?, run))?;
+        Ok(if coded.len() < best.len() { coded } else { best })
     }
 
     /// What keeps its coefficients hardly shrinks.
@@ -107,6 +112,33 @@ fn may_be_lossless(picture: &Picture, length: usize, run: Run<'_>) -> Result<boo
 /// Methods and efforts for a picture of `pixels`.
 fn trials(pixels: u64) -> &'static [(u8, u8)] {
     LADDER[LADDER.partition_point(|&(most, _)| most < pixels)].1
+}
+
+/// The smallest that `code` gives by any method and effort that is worth its time for so many pixels; of the first alone, where it
+/// is clear that no other gives less than `enough`.
+pub(crate) fn with_most_effort(
+    pixels: u64,
+    enough: usize,
+    mut code: impl FnMut((u8, u8)) -> Result<Vec<u8>>,
+) -> Result<Vec<u8>> {
+    let mut best = code(lossless_effort(pixels))?;
+    if best.len() as f64 * LEAST_LEFT > enough as f64 {
+        return Ok(best);
+    }
+    let mut try_too = |best: &mut Vec<u8>, trial| {
+        let coded = code(trial)?;
+        if coded.len() < best.len() {
+            *best = coded;
+        }
+        Ok::<_, Error>(())
+    };
+    for &trial in &trials(pixels)[1..] {
+        try_too(&mut best, trial)?;
+    }
+    if pixels <= ALL_PIXELS && best.len() as u64 * 8 <= pixels * ALL_BITS_A_PIXEL {
+        try_too(&mut best, ALL)?;
+    }
+    Ok(best)
 }
 
 /// Method and effort of lossless coding that takes no more than some seconds for so many pixels.

@@ -30,9 +30,9 @@ pub(super) const LEAST_FRAME: f64 = 8.0;
 pub(crate) struct Scores {
     /// What the metric says in the mean.
     pub mean: f64,
-    /// The most that contours take from the score of a frame.
+    /// The most that what the metric overlooks takes from the score of a frame.
     #[cfg_attr(not(feature = "png"), allow(dead_code, reason = "for APNG"))]
-    pub contours: f64,
+    pub overlooked: f64,
     /// The mean without what they take, and the least of a frame.
     judged: f64,
     least: f64,
@@ -47,10 +47,10 @@ impl Scores {
     /// Of at least one frame.
     pub(super) fn judged(scores: impl ExactSizeIterator<Item = Score>) -> Self {
         let count = scores.len().max(1) as f64;
-        let none = Self { mean: 0.0, contours: 0.0, judged: 0.0, least: f64::INFINITY };
+        let none = Self { mean: 0.0, overlooked: 0.0, judged: 0.0, least: f64::INFINITY };
         scores.fold(none, |all, Score { metric, judged }| Self {
             mean: all.mean + metric / count,
-            contours: all.contours.max(metric - judged),
+            overlooked: all.overlooked.max(metric - judged),
             judged: all.judged + judged / count,
             least: all.least.min(judged),
         })
@@ -62,20 +62,20 @@ impl Scores {
     }
 }
 
-/// What the metric says, and what contours leave of it.
+/// What the metric says, and what is left of it by what it overlooks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Score {
     metric: f64,
     judged: f64,
 }
 
-/// How contours are judged, if they are: as few colours and coarse steps make them, but no lossy coding.
+/// How what the metric overlooks is judged, if it is: few colours and coarse steps do it, but no lossy coding.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(not(feature = "png"), allow(dead_code, reason = "for APNG"))]
 pub(super) struct Judge {
     /// What the frames are to score.
     pub target: f64,
-    /// What contours cost that nothing spares.
+    /// What it costs that nothing spares.
     pub unspared: f64,
 }
 
@@ -243,7 +243,7 @@ mod tests {
         assert!(judged.metric == unjudged.metric && judged.judged < judged.metric - 5.0, "{judged:?}");
         assert!((score(judge(3.0)).judged - judged.judged - 3.0).abs() < 1e-9);
         let scores = Scores::judged([unjudged, judged].into_iter());
-        assert_eq!(scores.contours, judged.metric - judged.judged);
+        assert_eq!(scores.overlooked, judged.metric - judged.judged);
         assert!((scores.mean - judged.metric).abs() < 1e-9 && scores.overall() < judged.metric);
     }
 }

@@ -14,7 +14,7 @@ use super::{palette::Histogram, png, worth_having_exactly};
 use crate::{
     codec::{
         EncodeOptions, WebpCoding, WebpOptions,
-        webp::{lossless_effort, with_better_alpha},
+        webp::{lossless_effort, with_better_alpha, with_most_effort},
     },
     control::{Run, Stage},
     error::Result,
@@ -58,8 +58,7 @@ const LEAST_LEFT_SLOW: f64 = 0.8;
 pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
     match task.goal {
         Goal::Lossless => {
-            let bytes = probe::encode(task, task.picture, &lossless(100, slow(task)), run)?;
-            Ok(Optimised { bytes, score: 100.0, warnings: Vec::new() })
+            Ok(Optimised { bytes: exact(task, task.picture, usize::MAX, run)?, score: 100.0, warnings: Vec::new() })
         }
         Goal::Quality(quality) => fixed(task, quality.into(), run),
         Goal::Smart(preset) => match preset.target_of(task.picture.layout()) {
@@ -107,6 +106,12 @@ fn is_very_large(task: &Task<'_>) -> bool {
 /// The place in [`NEAR_LOSSLESS`] of the most preprocessing that is tried.
 fn least_exact(task: &Task<'_>) -> usize {
     if is_very_large(task) { EXACT } else { 0 }
+}
+
+/// All that is in `picture`, with the effort that may give less than `enough`.
+fn exact(task: &Task<'_>, picture: &Picture, enough: usize, run: Run<'_>) -> Result<Vec<u8>> {
+    let code = |effort| probe::encode(task, picture, &lossless(100, effort), run);
+    with_most_effort(picture.layout().pixels(), enough, code)
 }
 
 fn lossless(near_lossless: u8, (method, effort): (u8, u8)) -> EncodeOptions {
@@ -164,7 +169,7 @@ impl Search<'_> {
             }
         };
         #[cfg(feature = "png")]
-        let best = match self.indexed(&outlook, &reference, sample.as_ref())? {
+        let best = match self.indexed(&outlook, &reference, sample.as_ref(), best.file.len())? {
             Some(indexed) if best.score < 100.0 || worth_having_exactly(indexed.file.len()) < best.file.len() => {
                 smaller(best, indexed, self.target)
             }
@@ -202,16 +207,22 @@ impl Search<'_> {
         }
     }
 
-    /// Without loss, but in few colours, as a PNG would have them, where that may be smaller: lossy coding smears drawings.
+    /// Without loss, but in few colours, as a PNG would have them, where that may be smaller than `enough`: lossy coding smears drawings.
     #[cfg(feature = "png")]
-    fn indexed(&self, outlook: &Outlook, reference: &Reference, sample: Option<&Sample>) -> Result<Option<Trial>> {
+    fn indexed(
+        &self,
+        outlook: &Outlook,
+        reference: &Reference,
+        sample: Option<&Sample>,
+        enough: usize,
+    ) -> Result<Option<Trial>> {
         if outlook.exact > INDEXED {
             return Ok(None);
         }
         let histogram = Histogram::new(self.task.picture, self.run)?;
         let found = png::few_colours(self.task, &histogram, reference, sample, self.target, self.run)?;
         let Some(found) = found else { return Ok(None) };
-        let file = probe::encode(self.task, &found.drawn.picture, &lossless(100, slow(self.task)), self.run)?;
+        let file = exact(self.task, &found.drawn.picture, enough, self.run)?;
         Ok(Some(Trial { knob: 100.0, score: found.score, file }))
     }
 

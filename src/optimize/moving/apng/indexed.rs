@@ -159,7 +159,7 @@ fn finish(
         }
         let short = *short.get_or_insert(choice.score - scores.overall());
         if correction == CORRECTIONS {
-            // What has no more colours than that is exact, and nothing spares the contours of what has more.
+            // What has no more colours than that is exact, and nothing spares what has more.
             judge.unspared = f64::INFINITY;
             (choice.size, choice.how.tolerance) = (SIZES[SIZES.len() - 1], 0.0);
         } else if correction == PATIENCE
@@ -203,13 +203,13 @@ impl Trials<'_, '_> {
         Ok(choices)
     }
 
-    /// What contours cost in all colours that a table has: no reason to do without one.
+    /// What the metric overlooks costs in all colours that a table has: no reason to do without one.
     fn unspared(&mut self) -> Result<f64> {
         let palette = self.palettes.of(SIZES[SIZES.len() - 1], self.run)?;
         let mut least = f64::INFINITY;
         for dither in DITHERS {
             let scores = self.scores(&palette, Remap { dither, tolerance: 0.0 })?;
-            least = least.min(if scores.mean < self.target { f64::INFINITY } else { scores.contours });
+            least = least.min(if scores.mean < self.target { f64::INFINITY } else { scores.overlooked });
         }
         Ok(if least.is_finite() { least } else { 0.0 })
     }
