@@ -119,7 +119,7 @@ mod tests {
         let dithered = picture(|x, y| 20 + 5 * y as u8 + if (x + y) % 2 == 0 { 12 } else { 0 } - 6);
         assert_eq!(cost(&gradient, &dithered), 0.0);
         let noise = |x: usize, y: usize| 100 + ((x * x * 7 + x * y * 13 + y * y * 5) % 11 * 2) as u8;
-        assert_eq!(cost(&picture(noise), &picture(|_, _| 110)), 0.0);
+        assert!(cost(&picture(noise), &picture(|_, _| 110)) < 1.0);
         assert_eq!(cost(&picture(|_, _| 100), &picture(|_, _| 120)), 0.0);
     }
 }
