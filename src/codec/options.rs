@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::format::Format;
+use crate::{error::Error, format::Format};
 
 /// What can be asked of a decoder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -58,6 +58,11 @@ impl EncodeOptions {
             Self::Png(_) => Format::Png,
             Self::Webp(_) => Format::Webp,
         }
+    }
+
+    /// What an encoder of another `format` says.
+    pub(super) fn refused_by(&self, format: Format) -> Error {
+        Error::unsupported(format!("writing {format} with options for {}", self.format()))
     }
 }
 

@@ -77,7 +77,7 @@ impl Container for Gif {
         }
         out.extend(repeated);
         out.extend(frames);
-        if let Some(xmp) = &metadata.xmp {
+        if let Some(xmp) = metadata.xmp.as_deref().and_then(writable) {
             out.extend([EXTENSION, APPLICATION, 11]);
             out.extend_from_slice(XMP);
             out.extend_from_slice(xmp);
@@ -94,6 +94,12 @@ impl Container for Gif {
         out.push(TRAILER);
         Ok(out)
     }
+}
+
+/// A packet without what other formats may have behind it; `None` with a zero in it, which would end the extension.
+fn writable(xmp: &[u8]) -> Option<&[u8]> {
+    let end = xmp.iter().rposition(|&octet| octet != 0)? + 1;
+    Some(&xmp[..end]).filter(|xmp| !xmp.contains(&0))
 }
 
 /// The packet of an XMP extension, if it is whole and within the limit.

@@ -41,7 +41,7 @@ impl Encode for Gif {
     /// [`Error::Unsupported`] if a frame has to draw more than 256 colours, [`Error::Limit`] if a side is longer than 65,535.
     fn encode(&self, frames: &mut dyn Frames, options: &EncodeOptions, run: Run<'_>) -> Result<Vec<u8>> {
         let EncodeOptions::Gif(options) = options else {
-            return Err(Error::internal("encoding GIF", format!("options for {}", options.format())));
+            return Err(options.refused_by(Format::Gif));
         };
         let Layout { width, height, .. } = frames.layout();
         sides(["GIF width in pixels", "GIF height in pixels"], (width, height), MOST_SIDE_PX)?;
@@ -62,12 +62,14 @@ struct Given<'f> {
     count: u32,
     /// Hundredths of a second for which the last canvas is to be shown yet: no frame lasts longer than 65,535.
     rest: u64,
+    /// Canvases shown again for that, of which there are no more than an animation may have frames.
+    again: u64,
 }
 
 impl<'f> Given<'f> {
     fn new(frames: &'f mut dyn Frames) -> Self {
         let canvas = vec![NOTHING; frames.layout().pixels() as usize];
-        Self { frames, canvas, clock: Clock::default(), count: 0, rest: 0 }
+        Self { frames, canvas, clock: Clock::default(), count: 0, rest: 0, again: 0 }
     }
 }
 
@@ -83,7 +85,7 @@ impl Source for Given<'_> {
 
     fn restart(&mut self) -> Result<()> {
         self.canvas.fill(NOTHING);
-        (self.clock, self.count, self.rest) = (Clock::default(), 0, 0);
+        (self.clock, self.count, self.rest, self.again) = (Clock::default(), 0, 0, 0);
         self.frames.restart()
     }
 
@@ -99,7 +101,8 @@ impl Source for Given<'_> {
             }
         }
         let ticks = self.rest.min(u16::MAX.into());
-        self.rest -= ticks;
+        self.rest = if self.again < run.limits.frames { self.rest - ticks } else { 0 };
+        self.again += u64::from(self.rest > 0);
         Ok(Some(ticks as u16))
     }
 

@@ -4,7 +4,7 @@ use super::player::Player;
 use crate::{
     codec::sequence::{Canvases, NOTHING, Pixel, Split},
     control::Run,
-    error::Result,
+    error::{Error, Result},
     picture::Plays,
 };
 
@@ -92,7 +92,7 @@ impl<S: Source> Merged<S> {
         let mut base = vec![NOTHING; self.canvas.len()];
         for split in splits {
             if !self.advance(run)? {
-                break;
+                return Err(Error::internal("writing frames", "there are fewer of them than before"));
             }
             each(&base, self, split)?;
             split.leave(&mut base, &self.canvas, width);

@@ -9,13 +9,14 @@ use crate::{
     codec::{EncodeOptions, JpegOptions},
     control::Run,
     error::{Error, Result},
+    format::Format,
     picture::{Frames, Picture},
 };
 
 /// A whole file from the one frame of `frames`.
 pub(super) fn encode(frames: &mut dyn Frames, options: &EncodeOptions, run: Run<'_>) -> Result<Vec<u8>> {
     let EncodeOptions::Jpeg(options) = options else {
-        return Err(Error::unsupported(format!("JPEG with options of {}", options.format())));
+        return Err(options.refused_by(Format::Jpeg));
     };
     let Some(frame) = frames.next(run)? else { return Err(Error::unsupported("JPEG without a frame")) };
     let file = encode_picture(&frame.picture, options, run)?;

@@ -100,7 +100,7 @@ impl Encode for Png {
 
     fn encode(&self, frames: &mut dyn Frames, options: &EncodeOptions, run: Run<'_>) -> Result<Vec<u8>> {
         let EncodeOptions::Png(options) = options else {
-            return Err(Error::internal("encoding PNG", format!("options for {}", options.format())));
+            return Err(options.refused_by(Format::Png));
         };
         encode::encode(frames, options, run)
     }

@@ -30,7 +30,7 @@ impl Encode for Webp {
 
     fn encode(&self, frames: &mut dyn Frames, options: &EncodeOptions, run: Run<'_>) -> Result<Vec<u8>> {
         let EncodeOptions::Webp(options) = options else {
-            return Err(Error::unsupported(format!("writing WEBP with options for {}", options.format())));
+            return Err(options.refused_by(Format::Webp));
         };
         let mut config = config(options)?;
         run.check()?;

@@ -81,7 +81,7 @@ impl Encode for Apng {
 
     fn encode(&self, frames: &mut dyn Frames, options: &EncodeOptions, run: Run<'_>) -> Result<Vec<u8>> {
         let EncodeOptions::Apng(options) = options else {
-            return Err(Error::internal("encoding APNG", format!("options for {}", options.format())));
+            return Err(options.refused_by(Format::Apng));
         };
         encode::encode(frames, options.effort, &[], Space::Any, run)
     }
