@@ -2,7 +2,7 @@
 
 use svgtypes::{TransformListParser, TransformListToken};
 
-use super::path::number;
+use super::path::{Point, direction, number};
 
 /// `[a, b, c, d, e, f]`, as SVG's `matrix()` has them.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,7 +66,7 @@ impl Matrix {
     /// The most that a length grows: the larger singular value.
     pub(super) fn growth(self) -> f64 {
         let [a, b, c, d, ..] = self.0;
-        let (sum, difference) = ((a + d).hypot(b - c), (a - d).hypot(b + c));
+        let (sum, difference) = (length(a + d, b - c), length(a - d, b + c));
         (sum + difference) / 2.0
     }
 
@@ -74,7 +74,7 @@ impl Matrix {
     pub(super) fn uniform(self) -> Option<f64> {
         let [a, b, c, d, ..] = self.0;
         let near = |x: f64, y: f64| (x - y).abs() <= 1e-6 * self.growth();
-        (near(a, d) && near(b, -c) || near(a, -d) && near(b, c)).then(|| a.hypot(b))
+        (near(a, d) && near(b, -c) || near(a, -d) && near(b, c)).then(|| length(a, b))
     }
 
     /// The shortest text for this transform that moves no point of `extent` around the origin by more than `tolerance`.
@@ -114,6 +114,14 @@ fn turn(degrees: f64) -> (f64, f64) {
         1.0 => (1.0, 0.0),
         2.0 => (0.0, -1.0),
         3.0 => (-1.0, 0.0),
-        _ => degrees.to_radians().sin_cos(),
+        _ => {
+            let Point { x: cos, y: sin } = direction(degrees);
+            (sin, cos)
+        }
     }
+}
+
+/// Of a vector, in the same digits on every platform, which `hypot` does not promise.
+fn length(x: f64, y: f64) -> f64 {
+    (x * x + y * y).sqrt()
 }

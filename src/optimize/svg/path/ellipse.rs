@@ -137,7 +137,7 @@ fn unturn(v: Point, axis: Point) -> Point {
 }
 
 /// (cos, sin) of an angle in degrees.
-pub(super) fn direction(degrees: f64) -> Point {
+pub(in crate::optimize::svg) fn direction(degrees: f64) -> Point {
     let quarters = (degrees / 90.0).round();
     let x = (degrees - quarters * 90.0) * (std::f64::consts::PI / 180.0);
     // Both series to the last bit below 45 degrees.

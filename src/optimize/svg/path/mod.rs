@@ -18,6 +18,8 @@ mod write;
 
 use std::ops::{Add, Mul, Sub};
 
+pub(super) use ellipse::direction;
+
 use crate::{control::Run, error::Result};
 
 /// Segments that are worked on between two questions whether to go on.
