@@ -27,10 +27,10 @@
 //!
 //! | floor | rooms | may use |
 //! |---|---|---|
-//! | 0 ground | `error` `limits` `control` `clock` `format` | the standard library |
+//! | 0 ground | `error` `limits` `control` `clock` `format` `percent` | the standard library |
 //! | 1 pixels | [`picture`] | 0 |
 //! | 2 crafts | [`codec`], [`operation`] | 0-1, not each other |
-//! | 3 judgement | [`request`], [`optimize`], `plan`, `engine` | 0-2 |
+//! | 3 judgement | [`request`], [`optimize`], `description`, `plan`, `engine` | 0-2 |
 //! | 4 doors | `port`: traits and data, feature `service` | `request`, 0 |
 //! | 5 world | `adapter`: ports made of foreign crates; `service`: ports and engine; `testing`: suites of ports | as said |
 
@@ -56,6 +56,7 @@ mod format;
 mod limits;
 pub mod operation;
 pub mod optimize;
+mod percent;
 pub mod picture;
 mod plan;
 #[cfg(feature = "service")]

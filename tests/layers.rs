@@ -30,6 +30,7 @@ const FLOORS: &[(u8, &[Room])] = &[
             Room("control", May::Floors(0)),
             Room("clock", May::Floors(0)),
             Room("format", May::Floors(0)),
+            Room("percent", May::Floors(0)),
         ],
     ),
     (1, &[Room("picture", May::Floors(1))]),

@@ -5,8 +5,11 @@ use std::{
     path::PathBuf,
 };
 
-use anyhow::{Context, Result, bail};
-use lapidary::adapter::http::{Egress, Place};
+use anyhow::{Context, Result, bail, ensure};
+use lapidary::{
+    adapter::http::{Egress, Place},
+    request::Url,
+};
 
 pub(crate) const HELP: &str = "\
 The reference server: the image service of the crate `lapidary` under HTTPS.
@@ -123,7 +126,7 @@ pub(crate) fn read(arguments: impl IntoIterator<Item = String>) -> Result<(Comma
             "-h" | "--help" => return Ok((Command::Help, options)),
             "--data" => options.data = value()?.into(),
             "--listen" => options.listen = value()?.parse().context("--listen needs an address and a port")?,
-            "--public-url" => options.public_url = Some(value()?),
+            "--public-url" => options.public_url = Some(public_url(value()?)?),
             "--cert" => certificate = Some(value()?.into()),
             "--key" => key = Some(value()?.into()),
             "--behind-proxy" => options.behind_proxy = true,
@@ -164,6 +167,12 @@ pub(crate) fn read(arguments: impl IntoIterator<Item = String>) -> Result<(Comma
     Ok((Command::Serve, options))
 }
 
+fn public_url(text: String) -> Result<String> {
+    let is_served = text.starts_with("https://") && Url::from(text.as_str()).origin().is_some();
+    ensure!(is_served && !text.contains(['?', '#']), "--public-url needs a URL that begins with https://");
+    Ok(text)
+}
+
 fn number<T: TryFrom<u64>>(option: &str, text: String) -> Result<T> {
     let number = text.parse::<u64>().ok().filter(|number| *number > 0).and_then(|number| number.try_into().ok());
     number.with_context(|| format!("{option} needs a number from 1"))
@@ -184,6 +193,9 @@ mod tests {
             ("--listen 0.0.0.0:8443 --public-url https://images.test", true),
             ("--behind-proxy --public-url https://images.test", true),
             ("--behind-proxy account list", true),
+            ("--public-url images.test", false),
+            ("--public-url http://images.test", false),
+            ("--public-url https://images.test/?a=b", false),
         ] {
             let read = read(line.split_whitespace().map(str::to_owned));
             assert!(read.as_ref().is_ok() == served, "{line}");

@@ -67,7 +67,6 @@ pub(crate) use store::{TEXT, is_text};
 pub use upscale::{Upscale, UpscaleModel};
 pub use url::Url;
 #[cfg(any(feature = "http", feature = "service"))]
-pub(crate) use url::percent_decode;
 pub use webhook::Webhook;
 
 use self::{

@@ -6,6 +6,7 @@ use std::{
 };
 
 use super::{Secret, json::Json, read::Fields, show::quoted};
+use crate::percent;
 
 /// The address of an image or a webhook. Any text can be put in; whether it is an address is asked when the request
 /// is validated. Prints without user, password, query and fragment, which may be secrets.
@@ -147,7 +148,7 @@ fn one_spelling(host: &str) -> String {
     if let Ok(address) = host.trim_matches(['[', ']']).parse::<Ipv6Addr>() {
         return address.to_ipv4_mapped().map_or_else(|| format!("[{address}]"), |mapped| mapped.to_string());
     }
-    let name = String::from_utf8(percent_decode(host)).unwrap_or_else(|_| host.to_owned()).to_ascii_lowercase();
+    let name = String::from_utf8(percent::decode(host)).unwrap_or_else(|_| host.to_owned()).to_ascii_lowercase();
     let name = name.strip_suffix('.').unwrap_or(&name);
     ipv4(name).map_or_else(|| name.to_owned(), |address| address.to_string())
 }
@@ -175,22 +176,6 @@ fn number(text: &str) -> Option<u32> {
     };
     let is_plain = digits.bytes().all(|b| b.is_ascii_hexdigit());
     u32::from_str_radix(digits, radix).ok().filter(|_| is_plain)
-}
-
-/// The octets that a part of an address stands for; `%` without two hexadecimal digits stands for itself.
-pub(crate) fn percent_decode(text: &str) -> Vec<u8> {
-    let mut octets = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        let hex = |at: usize| after.get(at).and_then(|digit| char::from(*digit).to_digit(16));
-        let (octet, left) = match (first, hex(0), hex(1)) {
-            (b'%', Some(high), Some(low)) => ((high << 4 | low) as u8, &after[2..]),
-            _ => (first, after),
-        };
-        octets.push(octet);
-        rest = left;
-    }
-    octets
 }
 
 /// Authority, and what follows it.

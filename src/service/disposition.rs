@@ -1,6 +1,6 @@
 //! What a part of a form is called (RFC 7578, section 4.2).
 
-use crate::request::percent_decode;
+use crate::percent;
 
 /// The parameters of a `Content-Disposition` that matter.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Disposition {
 fn decoded(extended: &str) -> Option<String> {
     let (charset, rest) = extended.split_once('\'')?;
     let (_, text) = rest.split_once('\'')?;
-    charset.eq_ignore_ascii_case("utf-8").then(|| String::from_utf8(percent_decode(text)).ok())?
+    charset.eq_ignore_ascii_case("utf-8").then(|| String::from_utf8(percent::decode(text)).ok())?
 }
 
 /// A word or a quoted text, and what stands behind it.

@@ -96,18 +96,16 @@ impl Inner {
         if let Some(Webhook { url, .. }) = request.webhook.as_ref().filter(|_| is_right("webhook.url")) {
             violations.extend(refusal("webhook.url", url, self.ports.notifier.check(url)));
         }
-        let mut refusals = self.engine.refusals(request);
-        match refusals.len() {
-            0 if violations.is_empty() => return Ok(()),
-            1 if violations.is_empty() => return Err(refusals.remove(0).1.into()),
-            _ => {}
+        for (path, refusal) in self.engine.refusals(request) {
+            if matches!(refusal, Error::Internal { .. }) {
+                return Err(refusal.into());
+            }
+            if is_right(path) {
+                let allowed = format!("must be another: {refusal}");
+                violations.push(Violation { path: path.into(), value: None, allowed });
+            }
         }
-        violations.extend(refusals.into_iter().filter(|(path, _)| is_right(path)).map(|(path, refusal)| Violation {
-            path: path.into(),
-            value: None,
-            allowed: format!("must be another: {refusal}"),
-        }));
-        Err(Error::Request { violations }.into())
+        if violations.is_empty() { Ok(()) } else { Err(Error::Request { violations }.into()) }
     }
 
     /// What is refused of a destination, with what may be shown of it.

@@ -10,6 +10,7 @@ use super::{
 use crate::{
     clock::Timestamp,
     format::{Format, content_encoding},
+    percent,
     port::{
         self, OpenBlob,
         ledger::{Image, Link},
@@ -23,7 +24,7 @@ pub(super) fn fresh_link() -> Link {
 
 /// What follows `<public_url>/volatile/`.
 pub(super) fn path(link: Link, name: &str) -> String {
-    format!("{}/{}", URL_SAFE_NO_PAD.encode(link.0.to_be_bytes()), percent_encoded(name))
+    format!("{}/{}", URL_SAFE_NO_PAD.encode(link.0.to_be_bytes()), percent::encode(name, b""))
 }
 
 /// The link in what follows `/volatile/`; the name after it is for people.
@@ -105,19 +106,7 @@ pub(super) fn direct_disposition(name: &str, media_type: &str) -> String {
 fn disposition(kind: &str, name: &str) -> String {
     let plain: String =
         name.chars().map(|c| if c.is_ascii_graphic() && !"\"\\%;".contains(c) || c == ' ' { c } else { '_' }).collect();
-    format!("{kind}; filename=\"{plain}\"; filename*=UTF-8''{}", percent_encoded(name))
-}
-
-/// All but the unreserved characters of RFC 3986 as `%XX`.
-fn percent_encoded(text: &str) -> String {
-    text.bytes().fold(String::new(), |mut out, byte| {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            out.push(byte.into());
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-        out
-    })
+    format!("{kind}; filename=\"{plain}\"; filename*=UTF-8''{}", percent::encode(name, b""))
 }
 
 #[cfg(test)]

@@ -131,13 +131,13 @@ async fn what_ports_refuse_is_told_beside_what_is_wrong_already() {
     let wrong = r#"{"id":"none","bucket":"bucket","region":"r","class":"cold"}"#;
     let answer = host.upload(&[(DATA, format!(r#"{{"store":{wrong}}}"#).as_bytes())]).await;
     assert!(["store.class", "store.id"].iter().all(|path| answer.message().contains(path)), "{}", answer.message());
-    // What the engine cannot do is told beside it; alone, as the engine says it.
+    // What the engine cannot do is told beside it.
     let body = r#"{"url":"https://example.com/a.png","resize":{"width":0},"output":{"format":"avif"}}"#;
     let answer = host.fetch(body).await;
     let all = ["resize.width must be", "url must be", "output.format must be another: writing AVIF is not supported"];
     assert!(answer.status == 422 && all.iter().all(|part| answer.message().contains(part)), "{}", answer.message());
     let answer = host.upload(&[(FILE, b"GIF89a"), (DATA, br#"{"output":{"format":"avif"}}"#)]).await;
-    check(&answer, 422, "writing AVIF is not supported");
+    check(&answer, 422, "output.format must be another: writing AVIF is not supported");
 }
 
 #[tokio::test(start_paused = true)]
@@ -264,8 +264,8 @@ async fn what_no_picture_can_become_is_refused_at_once() {
     let host = Host::new().await;
     let large = r#"{"resize":{"width":16000,"height":16000,"mode":"pad"}}"#;
     for (data, message) in [
-        (r#"{"output":{"format":"avif"}}"#, "writing AVIF is not supported"),
-        (large, "result pixels is 256000000, the limit is 100000000"),
+        (r#"{"output":{"format":"avif"}}"#, "output.format must be another: writing AVIF is not supported"),
+        (large, "resize must be another: result pixels is 256000000, the limit is 100000000"),
     ] {
         let answer = host.upload(&[(FILE, &picture()), (DATA, data.as_bytes())]).await;
         check(&answer, 422, message);

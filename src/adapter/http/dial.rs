@@ -114,19 +114,23 @@ impl Dialer {
     }
 
     async fn through(&self, proxy: &Proxy, target: &Target) -> Result<Box<dyn Stream>> {
-        let authority = if proxy.resolves {
-            format!("{}:{}", target.host, target.port)
+        let authorities = if proxy.resolves {
+            vec![format!("{}:{}", target.host, target.port)]
         } else {
-            self.addresses(target).await?.first().map(SocketAddr::to_string).unwrap_or_default()
+            by_turns(self.addresses(target).await?).iter().take(DIALLED).map(SocketAddr::to_string).collect()
         };
         let lost = |error: io::Error| Failure::passing("the way out is blocked").because(error);
         let found = self.network.resolve(&proxy.host).await.map_err(lost)?;
-        let places = found.into_iter().map(|address| SocketAddr::new(address, proxy.port)).collect();
-        let (_, mut connection) = self.first(places).await.map_err(lost)?;
-        match tunnel(&mut connection.stream, &authority, proxy.authorization.as_ref()).await.map_err(lost)? {
-            200..=299 => Ok(connection.stream),
-            _ => Err(no_connection(target)),
+        let places: Vec<_> = found.into_iter().map(|address| SocketAddr::new(address, proxy.port)).collect();
+        for authority in authorities {
+            let (_, mut connection) = self.first(places.clone()).await.map_err(lost)?;
+            if let 200..=299 =
+                tunnel(&mut connection.stream, &authority, proxy.authorization.as_ref()).await.map_err(lost)?
+            {
+                return Ok(connection.stream);
+            }
         }
+        Err(no_connection(target))
     }
 
     /// The first of `addresses` that answers, each given a start before the next (RFC 8305).
@@ -160,20 +164,13 @@ impl Dialer {
         async move { (to, network.connect(to, from).await) }
     }
 
-    /// IPv6 and IPv4 by turns, without what no local address is for.
-    fn order(&self, addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
-        let bound = self.egress.v4.is_some() || self.egress.v6.is_some();
-        let (v4, v6): (Vec<_>, Vec<_>) = addresses.into_iter().partition(SocketAddr::is_ipv4);
-        let mut v4 = v4.into_iter().filter(|_| !bound || self.egress.v4.is_some());
-        let mut v6 = v6.into_iter().filter(|_| !bound || self.egress.v6.is_some());
-        let mut order = Vec::new();
-        loop {
-            let pair = [v6.next(), v4.next()];
-            if pair == [None, None] {
-                return order;
-            }
-            order.extend(pair.into_iter().flatten());
+    /// By turns, without what no local address is for.
+    fn order(&self, mut addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
+        let [v4, v6] = [self.egress.v4.is_some(), self.egress.v6.is_some()];
+        if v4 || v6 {
+            addresses.retain(|address| if address.is_ipv4() { v4 } else { v6 });
         }
+        by_turns(addresses)
     }
 
     async fn begin_tls(&self, target: &Target, stream: Box<dyn Stream>) -> Result<Box<dyn Stream>> {
@@ -190,6 +187,20 @@ impl Dialer {
             }
             Err(error) => Err(no_connection(target).because(error)),
         }
+    }
+}
+
+/// IPv6 and IPv4 by turns.
+fn by_turns(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
+    let (v4, v6): (Vec<_>, Vec<_>) = addresses.into_iter().partition(SocketAddr::is_ipv4);
+    let (mut v4, mut v6) = (v4.into_iter(), v6.into_iter());
+    let mut order = Vec::new();
+    loop {
+        let pair = [v6.next(), v4.next()];
+        if pair == [None, None] {
+            return order;
+        }
+        order.extend(pair.into_iter().flatten());
     }
 }
 

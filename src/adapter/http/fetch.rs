@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use http::{
     HeaderMap, HeaderName, HeaderValue, Method, StatusCode,
-    header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, LOCATION, USER_AGENT},
+    header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, LOCATION, USER_AGENT},
 };
 use hyper::body::Bytes;
 use tokio::time::timeout;
@@ -16,8 +16,10 @@ use super::{
     guard::Target,
 };
 use crate::{
+    format::Format,
+    percent,
     port::{Failure, Fetch, Fetched, Fetcher, Result},
-    request::{Secret, Url, percent_decode},
+    request::{Secret, Url},
 };
 
 const REDIRECTS_AT_MOST: usize = 5;
@@ -126,8 +128,11 @@ pub(in crate::adapter) fn may_pass(status: StatusCode) -> bool {
 
 async fn body(target: &Target, reply: Reply, max: u64) -> Result<Fetched> {
     let host = target.authority();
-    let identity = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
-    if !reply.headers.get_all(CONTENT_ENCODING).iter().all(identity) {
+    // A gzipped SVG is served no other way, and read as it is.
+    let gzipped = |value: &[u8]| is_svg(&reply.headers) && value.eq_ignore_ascii_case(b"gzip");
+    let encodings = reply.headers.get_all(CONTENT_ENCODING).iter().map(HeaderValue::as_bytes);
+    let is_file = |value: &[u8]| value.eq_ignore_ascii_case(b"identity") || gzipped(value);
+    if !encodings.into_iter().all(is_file) {
         return Err(Failure::lasting(format!("{host} sent a compressed body, which it was not asked for")));
     }
     let too_long = || Failure::lasting(format!("{host} sends more than {max} bytes"));
@@ -140,9 +145,15 @@ async fn body(target: &Target, reply: Reply, max: u64) -> Result<Fetched> {
     }
 }
 
+fn is_svg(headers: &HeaderMap) -> bool {
+    let media_type = headers.get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
+    let essence = media_type.split(|octet| *octet == b';').next().unwrap_or_default();
+    essence.trim_ascii().eq_ignore_ascii_case(Format::Svg.media_type().as_bytes())
+}
+
 /// The last segment of the path, decoded.
 fn name(url: &url::Url) -> Option<String> {
-    let last = percent_decode(url.path().rsplit('/').next()?);
+    let last = percent::decode(url.path().rsplit('/').next()?);
     let mut name: String = String::from_utf8_lossy(&last).chars().filter(|c| !c.is_control()).collect();
     while name.len() > NAME_BYTES_AT_MOST {
         name.pop();

@@ -11,8 +11,9 @@ use url::Host;
 
 use super::address::{Reach, reach};
 use crate::{
+    percent,
     port::{Failure, Result},
-    request::{Secret, percent_decode},
+    request::Secret,
 };
 
 /// Which addresses may be spoken to: by default those of the public internet at ports 80, 443, 8080 and 8443.
@@ -243,9 +244,9 @@ fn basic(url: &url::Url) -> Option<Secret> {
     if user.is_empty() && password.is_none() {
         return None;
     }
-    let mut pair = percent_decode(user);
+    let mut pair = percent::decode(user);
     pair.push(b':');
-    pair.extend(percent_decode(password.unwrap_or_default()));
+    pair.extend(percent::decode(password.unwrap_or_default()));
     let pair = zeroize::Zeroizing::new(pair);
     Some(Secret::new(format!("Basic {}", STANDARD.encode(&*pair))))
 }

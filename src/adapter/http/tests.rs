@@ -45,6 +45,20 @@ async fn failure(http: &Http, url: &str) -> Failure {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_gzipped_svg_is_taken_as_it_is_served_and_nothing_else_that_is_compressed() {
+    let sent = |media_type: &str| {
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {media_type}\r\ncontent-encoding: gzip\r\n");
+        Site::raw(&format!("{head}content-length: 3\r\n\r\nabc"))
+    };
+    let web = |media_type| Web::new().site("a.com", "1.1.1.1:80", sent(media_type));
+    for svg in ["image/svg+xml", "Image/SVG+XML; charset=utf-8"] {
+        assert_eq!(fetch(&web(svg).http(), "http://a.com/a.svgz").await.unwrap().bytes, b"abc");
+    }
+    let failure = failure(&web("image/png").http(), "http://a.com/a.png").await;
+    assert_eq!(failure.message, "a.com sent a compressed body, which it was not asked for");
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_image_comes_with_its_name_and_is_asked_for_in_the_services_name() {
     let web = Web::new().site("img.example.com", "1.1.1.1:80", Site::ok("0123456789"));
     let contact = Some("https://lapidary.example.com/bot".to_owned());

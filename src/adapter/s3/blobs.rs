@@ -15,7 +15,7 @@ use super::{
     Ask, Wire,
     answer::element,
     place::{Endpoint, Place, place},
-    sign::{Signer, encode},
+    sign::Signer,
 };
 use crate::{
     adapter::http::{
@@ -23,6 +23,7 @@ use crate::{
         client::{Read, Reply},
     },
     clock::Timestamp,
+    percent,
     port::{BlobKey, BlobReader, BlobWriter, Blobs, Credentials, Face, Failure, OpenBlob, Result},
     request::Store,
 };
@@ -125,8 +126,8 @@ impl Inner {
     /// A page of the names that begin with the prefix, in their order, and the token of the next. It begins after a name, or
     /// where a token says.
     async fn list(&self, from: Option<(&str, &str)>) -> Result<(Vec<(BlobKey, Timestamp)>, Option<String>)> {
-        let from = from.map(|(kind, value)| format!("&{kind}={}", encode(value, false))).unwrap_or_default();
-        let url = format!("{}?list-type=2&prefix={}{from}", self.url("")?, encode(&self.bucket.prefix, false));
+        let from = from.map(|(kind, value)| format!("&{kind}={}", percent::encode(value, b""))).unwrap_or_default();
+        let url = format!("{}?list-type=2&prefix={}{from}", self.url("")?, percent::encode(&self.bucket.prefix, b""));
         let broken = || self.failure("its listing cannot be read");
         let reply = self.ask(Method::GET, &url, Bytes::new()).await?.ok_or_else(broken)?;
         let Read::Whole(page) = reply.read(LIST_BYTES_AT_MOST).await? else { return Err(broken()) };

@@ -26,7 +26,7 @@ use tokio::{
 use self::{
     answer::{Refusal, element},
     place::{Place, place},
-    sign::{Signer, encode, hex},
+    sign::{Signer, hex},
 };
 pub use self::{
     blobs::{Bucket, S3Blobs},
@@ -40,6 +40,7 @@ use super::http::{
 use crate::{
     clock::Clock,
     error::{Error, Violation},
+    percent,
     port::{Credentials, Failure, Object, Result, Storage},
     request::{ObjectHeader, Provider, StorageClass, Store},
 };
@@ -131,7 +132,9 @@ fn attributes(object: &Object<'_>) -> Result<HeaderMap> {
         put(&format!("x-amz-meta-{name}"), value)?;
     }
     if !store.tags.is_empty() {
-        let pair = |(name, value): (&String, &String)| format!("{}={}", encode(name, false), encode(value, false));
+        let pair = |(name, value): (&String, &String)| {
+            format!("{}={}", percent::encode(name, b""), percent::encode(value, b""))
+        };
         put("x-amz-tagging", &store.tags.iter().map(pair).collect::<Vec<_>>().join("&"))?;
     }
     Ok(headers)

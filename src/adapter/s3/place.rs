@@ -1,8 +1,8 @@
 //! Where a bucket is, and what its vendor does not have.
 
-use super::sign::encode;
 use crate::{
     error::Violation,
+    percent,
     port::{Failure, Result},
     request::{Acl, Provider, StorageClass, Store},
 };
@@ -63,13 +63,13 @@ fn custom_place(endpoint: &Endpoint, bucket: &str, key: &str) -> Place {
     let upload = address(scheme, host, virtual_host, bucket, key);
     let permanent = endpoint.public_url.as_ref().map_or_else(
         || upload.clone(),
-        |base| format!("{}/{bucket}/{}", base.trim_end_matches('/'), encode(key, true)),
+        |base| format!("{}/{bucket}/{}", base.trim_end_matches('/'), percent::encode(key, b"/")),
     );
     Place { upload, permanent }
 }
 
 fn address(scheme: &str, host: &str, virtual_host: bool, bucket: &str, key: &str) -> String {
-    let key = encode(key, true);
+    let key = percent::encode(key, b"/");
     if virtual_host { format!("{scheme}://{bucket}.{host}/{key}") } else { format!("{scheme}://{host}/{bucket}/{key}") }
 }
 

@@ -12,7 +12,7 @@ use http::{
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use crate::{clock::Timestamp, request::Secret};
+use crate::{clock::Timestamp, percent, request::Secret};
 
 /// Who signs, where, and when.
 #[derive(Debug, Clone, Copy)]
@@ -130,22 +130,12 @@ fn canonical_headers(headers: &HeaderMap) -> (String, String) {
 
 /// Names and values, encoded again and in order.
 fn canonical_query(url: &url::Url) -> String {
-    let mut pairs: Vec<_> =
-        url.query_pairs().map(|(name, value)| format!("{}={}", encode(&name, false), encode(&value, false))).collect();
+    let mut pairs: Vec<_> = url
+        .query_pairs()
+        .map(|(name, value)| format!("{}={}", percent::encode(&name, b""), percent::encode(&value, b"")))
+        .collect();
     pairs.sort_unstable();
     pairs.join("&")
-}
-
-/// Percent-encodes all but letters, digits and `-._~`, and but slashes where they are kept.
-pub(super) fn encode(text: &str, keep_slashes: bool) -> String {
-    text.bytes().fold(String::new(), |mut encoded, octet| {
-        if octet.is_ascii_alphanumeric() || b"-._~".contains(&octet) || keep_slashes && octet == b'/' {
-            encoded.push(char::from(octet));
-        } else {
-            let _ = write!(encoded, "%{octet:02X}");
-        }
-        encoded
-    })
 }
 
 #[cfg(test)]
@@ -220,11 +210,5 @@ mod tests {
         let once = signature(Method::GET, "/", &[("x-amz-meta-a", "b c")], EMPTY);
         assert_eq!(signature(Method::GET, "/", &[("x-amz-meta-a", "  b   c ")], EMPTY), once);
         assert_ne!(signature(Method::GET, "/", &[("x-amz-meta-a", "bc")], EMPTY), once);
-    }
-
-    #[test]
-    fn all_but_unreserved_characters_are_encoded() {
-        assert_eq!(encode("p/a b+ü~$.webp", true), "p/a%20b%2B%C3%BC~%24.webp");
-        assert_eq!(encode("a/b", false), "a%2Fb");
     }
 }

@@ -46,7 +46,7 @@ mod undrawn;
 pub(crate) use self::probe::probe;
 #[cfg(feature = "svg")]
 pub(crate) use self::{
-    address::{percent_decoded, placed_urls, urls},
+    address::{placed_urls, urls},
     draw::Drawing,
     mark::{marked, packed, unmarked},
     notices::{notices, with_notices},

@@ -5,7 +5,7 @@ use base64::{
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, general_purpose::STANDARD},
 };
 
-use crate::codec::svg::percent_decoded;
+use crate::percent;
 
 /// As browsers read Base64: with its padding or without.
 const FORGIVING: GeneralPurpose = GeneralPurpose::new(
@@ -21,7 +21,7 @@ pub(super) fn content(address: &str) -> Option<(String, Vec<u8>)> {
     let address: String = address.trim().chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
     let scheme = address.get(..5).filter(|scheme| scheme.eq_ignore_ascii_case("data:"))?;
     let (head, data) = address[scheme.len()..].split_once(',')?;
-    let data = percent_decoded(data.split('#').next().unwrap_or(""));
+    let data = percent::decode(data.split('#').next().unwrap_or(""));
     let mut parameters = head.split(';').map(str::trim);
     let kind = parameters.next().unwrap_or("").to_ascii_lowercase();
     if !parameters.next_back().is_some_and(|last| last.eq_ignore_ascii_case("base64")) {

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, ops::Range};
 
 use super::tree::{Id, Tree};
-use crate::codec::svg::{percent_decoded, placed_urls};
+use crate::{codec::svg::placed_urls, percent};
 
 /// The elements by their ids; of several with one id the first counts, as in browsers.
 pub(super) fn by_id(tree: &Tree) -> BTreeMap<String, Id> {
@@ -101,7 +101,7 @@ pub(super) fn renamed(name: &str, value: &str, new: impl Fn(&str) -> Option<Stri
 
 /// An id in a fragment may be percent-encoded.
 fn decoded(id: &str) -> String {
-    String::from_utf8(percent_decoded(id)).unwrap_or_else(|_| id.to_owned())
+    String::from_utf8(percent::decode(id)).unwrap_or_else(|_| id.to_owned())
 }
 
 #[cfg(test)]
