@@ -48,6 +48,8 @@ impl Container for Gif {
     /// EXIF, IPTC and profiles have no place in a GIF and are left out, but for what they say of author and copyright: that and
     /// plain texts become comments, unless XMP says it.
     fn with_metadata(&self, bytes: &[u8], metadata: &Metadata, run: Run<'_>) -> Result<Vec<u8>> {
+        let xmp = metadata.xmp.as_deref().and_then(writable);
+        let metadata = &Metadata { xmp: xmp.map(<[u8]>::to_vec), ..metadata.clone() };
         let (screen, mut walk) = Walk::start(bytes)?;
         let table = screen.table.map_or(0, Table::bytes);
         let mut out = Vec::with_capacity(bytes.len());
@@ -77,7 +79,7 @@ impl Container for Gif {
         }
         out.extend(repeated);
         out.extend(frames);
-        if let Some(xmp) = metadata.xmp.as_deref().and_then(writable) {
+        if let Some(xmp) = xmp {
             out.extend([EXTENSION, APPLICATION, 11]);
             out.extend_from_slice(XMP);
             out.extend_from_slice(xmp);
@@ -107,4 +109,34 @@ fn packet<'a>(data: &'a [u8], run: Run<'_>) -> Option<&'a [u8]> {
     let packet = data.get(..data.len().checked_sub(XMP_TRAILER)?)?;
     (data[packet.len()..].starts_with(&[1, 255, 254]) && run.limits.check_metadata(packet.len()).is_ok())
         .then_some(packet)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        codec::{Encode, EncodeOptions, GifOptions},
+        control::Unattended,
+        limits::Limits,
+        picture::{Channels, Picture, Samples, Still},
+    };
+
+    #[test]
+    fn a_packet_with_zeros_ends_no_extension_early() {
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        let picture = Picture::new(2, 1, Channels::Gray, Samples::Eight(vec![9, 80])).unwrap();
+        let file = Gif.encode(&mut Still::new(&picture), &EncodeOptions::Gif(GifOptions::new(0.0)), run).unwrap();
+        let read_back = |xmp: &[u8]| {
+            let metadata = Metadata { xmp: Some(xmp.to_vec()), comments: vec!["a mark".into()], ..Metadata::default() };
+            let labelled = Gif.with_metadata(&file, &metadata, run).unwrap();
+            let found = Gif.metadata(&labelled, run).unwrap();
+            assert_eq!(found.comments, ["a mark"]);
+            found.xmp
+        };
+        assert_eq!(read_back(b"<x/>").as_deref(), Some(&b"<x/>"[..]));
+        assert_eq!(read_back(b"<x/>\0\0").as_deref(), Some(&b"<x/>"[..]));
+        for none in [&b"<x>\0\x2C\0</x>"[..], b"\0\0", b""] {
+            assert_eq!(read_back(none), None);
+        }
+    }
 }

@@ -144,7 +144,10 @@ fn paint(canvas: &mut [Pixel], picture: &Picture) {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::{
+        num::NonZeroU32,
+        sync::atomic::{AtomicU32, Ordering},
+    };
 
     use super::{super::player::Player, *};
     use crate::{
@@ -152,7 +155,7 @@ mod tests {
         control::{Control, Stage},
         error::Stop,
         limits::Limits,
-        picture::{Samples, Shown},
+        picture::{Delay, Frame, Samples, Shown},
     };
 
     /// Counts how often it is asked whether to go on.
@@ -214,5 +217,40 @@ mod tests {
             let wanted = wanted.map(|side| format!("GIF {side} in pixels is 65536, the limit is 65535"));
             assert_eq!(refused, wanted);
         }
+    }
+
+    #[test]
+    fn a_frame_of_days_becomes_no_more_canvases_than_an_animation_may_have_frames() {
+        /// One picture, shown for that long.
+        struct Days(Picture, bool);
+
+        impl Frames for Days {
+            fn layout(&self) -> Layout {
+                self.0.layout()
+            }
+
+            fn plays(&self) -> Plays {
+                Plays::Forever
+            }
+
+            fn next(&mut self, _: Run<'_>) -> Result<Option<Frame<'_>>> {
+                let delay = Delay { numerator: u32::MAX, denominator: NonZeroU32::MIN };
+                let again = !std::mem::replace(&mut self.1, true);
+                Ok(again.then(|| Frame { picture: (&self.0).into(), delay }))
+            }
+
+            fn restart(&mut self) -> Result<()> {
+                self.1 = false;
+                Ok(())
+            }
+        }
+
+        let picture = Picture::new(2, 2, Channels::Gray, Samples::Eight(vec![9; 4])).unwrap();
+        let limits = Limits { frames: 5, ..Limits::default() };
+        let run = Run { limits: &limits, control: &Asked::default() };
+        let mut days = Days(picture, false);
+        let mut given = Given::new(&mut days);
+        let shown: Vec<_> = std::iter::from_fn(|| given.draw(run).unwrap()).collect();
+        assert_eq!(shown, [u16::MAX; 6]);
     }
 }

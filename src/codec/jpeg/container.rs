@@ -1,6 +1,7 @@
 //! Metadata out of a file and into it, without touching a coefficient.
 
 use super::{
+    density,
     header::{Header, adobe_transform, damaged, is_jfif},
     metadata::{self, EXIF, ICC, PHOTOSHOP, XMP},
     segments::{MAX_PAYLOAD, Segment, Segments, marker, write_segment},
@@ -25,7 +26,8 @@ pub(super) fn with_metadata(bytes: &[u8], metadata: &Metadata, run: Run<'_>) -> 
     let header = Header::read(bytes)?;
     let mut out = Vec::with_capacity(bytes.len());
     out.extend([0xFF, marker::SOI]);
-    if let Some(jfif) = header.extras.iter().find_map(plain_jfif) {
+    if let Some(mut jfif) = header.extras.iter().find_map(plain_jfif) {
+        density::write(&mut jfif, metadata);
         write_segment(&mut out, marker::APP0, &[&jfif]);
     }
     write_blocks(&mut out, metadata);

@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::segments::{Segment, marker};
+use super::{
+    density,
+    segments::{Segment, marker},
+};
 use crate::{
     limits::Limits,
     picture::{Metadata, Orientation, orientation_alone, orientation_of_exif, photoshop, text_of},
@@ -26,6 +29,7 @@ pub(super) fn read(extras: &[Segment<'_>], limits: &Limits) -> Metadata {
         xmp: named(extras, marker::APP1, XMP).map(<[u8]>::to_vec).filter(allowed),
         iptc: iptc(extras).filter(allowed),
         comments: comments(extras, limits),
+        chunks: density::read(extras).into_iter().collect(),
         ..Metadata::default()
     }
 }

@@ -7,6 +7,7 @@ mod blocks;
 mod codes;
 mod container;
 mod decode;
+mod density;
 mod encode;
 mod entropy;
 #[cfg(test)]

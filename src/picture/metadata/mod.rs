@@ -74,7 +74,8 @@ pub struct Metadata {
     pub texts: Vec<(String, String)>,
     /// Comments: JPEG COM, PNG `Comment`; a mark of [`Mark`](crate::optimize::Mark) is one of them.
     pub comments: Vec<String>,
-    /// Chunks of a PNG that nothing else holds, kind and data: size of a pixel (`pHYs`) and time of the last change (`tIME`).
+    /// Chunks of a PNG that nothing else holds, kind and data: size of a pixel (`pHYs`), which JFIF headers tell too, and time of
+    /// the last change (`tIME`).
     pub chunks: Vec<([u8; 4], Vec<u8>)>,
 }
 
