@@ -19,6 +19,7 @@ use crate::{
     codec::{ColourModel, EncodeOptions, PngOptions, least, most},
     control::{Run, Stage},
     error::Result,
+    picture::Picture,
 };
 
 /// Effort of what is delivered.
@@ -30,15 +31,18 @@ const LEAST_ULTRA: f64 = 20.0;
 const MAY_WIN: f64 = 1.5;
 /// Gradients gain more than that by effort: of large pictures, for which no more is asked if this does not suffice.
 const MAY_GAIN: f64 = 2.0;
-/// The effort, and how many times the bytes at it, by which large pictures are judged where it may.
-const LOOK: (u8, f64) = (1, 1.3);
+/// The effort by which large pictures are judged where it may, how many times the bytes at it, and by how much that may differ
+/// between pictures that are much alike.
+const LOOK: u8 = 1;
+const LOOK_MAY_GAIN: f64 = 1.3;
+const MAY_DIFFER: f64 = 1.1;
 
 /// The file, and the fewest bytes that its pixels may take without loss, where that is known.
 pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<(Optimised, Option<u64>)> {
     match task.goal {
         Goal::Lossless | Goal::Quality(100) => Ok((exact(task, run)?, None)),
         Goal::Quality(quality) => {
-            exact_where_small(task, indexed::cheapest(task, colours_for(quality), indexed::USUAL, run)?, run)
+            exact_where_small(task, indexed::cheapest(task, colours_for(quality), indexed::USUAL, run)?, None, run)
         }
         Goal::Smart(Preset::Ultra) => {
             Ok((indexed::fixed(task, ULTRA_COLOURS, indexed::ULTRA, LEAST_ULTRA, run)?, None))
@@ -76,15 +80,25 @@ fn smart(task: &Task<'_>, target: f64, run: Run<'_>) -> Result<(Optimised, Optio
     let indexed = indexed.map(|drawn| drawn.finished(task, run)).transpose()?;
     let enough = indexed.as_ref().map_or(f64::INFINITY, |found| found.bytes.len() as f64 * MAY_WIN);
     let near = if few { None } else { near::search(task, &reference, sample.as_ref(), target, enough, run)? };
-    let best = [indexed, near].into_iter().flatten().min_by_key(|found| found.bytes.len());
-    best.map_or_else(|| Ok((exact(task, run)?, None)), |best| exact_where_small(task, best, run))
+    let near = near.map(|(found, drawn)| (found, Some(drawn)));
+    let found = [indexed.map(|found| (found, None)), near].into_iter().flatten();
+    match found.min_by_key(|(found, _)| found.bytes.len()) {
+        Some((best, drawn)) => exact_where_small(task, best, drawn.as_ref(), run),
+        None => Ok((exact(task, run)?, None)),
+    }
 }
 
-/// `best`, or the exact pixels where these hardly take more, and the least that they may take.
-fn exact_where_small(task: &Task<'_>, best: Optimised, run: Run<'_>) -> Result<(Optimised, Option<u64>)> {
+/// `best`, or the exact pixels where these hardly take more, and the least that they may take. What is `drawn` by it in truecolour
+/// tells what effort makes of these.
+fn exact_where_small(
+    task: &Task<'_>,
+    best: Optimised,
+    drawn: Option<&Picture>,
+    run: Run<'_>,
+) -> Result<(Optimised, Option<u64>)> {
     let enough = worth_having_exactly(best.bytes.len());
     let most = most(enough as u64);
-    let outlook = outlook(task, most, run)?;
+    let outlook = outlook(task, most, drawn.map(|drawn| (drawn, best.bytes.len())), run)?;
     if outlook > most {
         return Ok((best, task.is_large().then_some(least(outlook))));
     }
@@ -98,20 +112,27 @@ fn exact_where_small(task: &Task<'_>, best: Optimised, run: Run<'_>) -> Result<(
 }
 
 /// The least that the exact pixels are thought to come to, by little effort and from bands of a picture that has them; a large
-/// one is looked at more closely where that may be `enough`.
-fn outlook(task: &Task<'_>, enough: u64, run: Run<'_>) -> Result<u64> {
-    let bands = bands(task.picture);
-    let part = bands.as_ref().unwrap_or(task.picture);
-    let times = times(task.picture, part);
-    let least = |effort, may_win| {
+/// one is looked at more closely where that may be `enough`, beside one much like it, of which all effort makes so many bytes.
+fn outlook(task: &Task<'_>, enough: u64, alike: Option<(&Picture, usize)>, run: Run<'_>) -> Result<u64> {
+    let coded = |picture: &Picture, effort| -> Result<f64> {
+        let bands = bands(picture);
+        let part = bands.as_ref().unwrap_or(picture);
         let bytes = probe::encode(task, part, &EncodeOptions::Png(options(task, effort)), run)?.len();
-        Ok((bytes as f64 * times / may_win) as u64)
+        Ok(bytes as f64 * times(picture, part))
     };
     if !task.is_large() {
-        return least(0, MAY_WIN);
+        return Ok((coded(task.picture, 0)? / MAY_WIN) as u64);
     }
-    let least_of_all = least(0, MAY_GAIN)?;
-    if least_of_all > enough { Ok(least_of_all) } else { least(LOOK.0, LOOK.1) }
+    let least_of_all = coded(task.picture, 0)? / MAY_GAIN;
+    if least_of_all > enough as f64 {
+        return Ok(least_of_all as u64);
+    }
+    let exact = coded(task.picture, LOOK)?;
+    let gain = match alike {
+        Some((picture, bytes)) => MAY_DIFFER * coded(picture, LOOK)? / bytes as f64,
+        None => LOOK_MAY_GAIN,
+    };
+    Ok((exact / gain) as u64)
 }
 
 #[cfg(test)]

@@ -94,8 +94,8 @@ pub(in super::super) fn cheapest_steps<T>(
 /// How far above the target the whole picture must be for coarser steps than its bands need to be tried.
 const SPARE: f64 = 0.5;
 
-/// The smallest file whose samples err a little and that reaches `target`; `None` if only exact pixels do, or if it takes more
-/// than `enough` bytes at no effort.
+/// The smallest file whose samples err a little and that reaches `target`, and what it shows; `None` if only exact pixels do, or
+/// if it takes more than `enough` bytes at no effort.
 pub(super) fn search(
     task: &Task<'_>,
     reference: &Reference,
@@ -103,7 +103,7 @@ pub(super) fn search(
     target: f64,
     enough: f64,
     run: Run<'_>,
-) -> Result<Option<Optimised>> {
+) -> Result<Option<(Optimised, Picture)>> {
     let cheapest = |picture: &Picture, reference: &Reference| {
         cheapest_steps(target, |steps, enough| {
             let (made, bits) = near(picture, steps, run)?;
@@ -131,7 +131,7 @@ pub(super) fn search(
         return Ok(None);
     }
     let bytes = encoded(&near, super::EFFORT)?;
-    Ok(Some(Optimised { bytes, score, warnings: Vec::new() }))
+    Ok(Some((Optimised { bytes, score, warnings: Vec::new() }, near)))
 }
 
 /// The picture by `steps` or those next to them, as it takes to reach `target`, and its score.
