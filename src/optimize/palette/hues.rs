@@ -17,7 +17,7 @@ const WORTH: f32 = 0.03;
 const WORD: u32 = 128;
 /// How far their colour may be off: more makes gray of white. And how much more of such errors words may have than areas.
 const FADED: f32 = 0.05;
-const THIN: f32 = 100.0;
+const THIN: f32 = 20.0;
 /// The side of a cell of colours that are alike, in Oklab, and how many of the worst are tried as the next colour.
 const CELL: f32 = 0.04;
 const TRIED: usize = 32;
@@ -35,7 +35,7 @@ fn is_beyond(colour: Point, nearest: Point, other: Point) -> bool {
 }
 
 /// Gives the most frequent colours the places of those of the first `means` that make a wrong colour of them, or places of their own
-/// where the error is large, next to what is `missed` of areas, and nothing is farther out.
+/// where the error is large, next to what is `missed` of areas, and nothing is farther out or they are more.
 pub(super) fn keep_words(
     histogram: &Histogram,
     colours: &mut Vec<[u8; 4]>,
@@ -58,11 +58,13 @@ pub(super) fn keep_words(
         let faded = far > FADED * FADED;
         let wrong = faded || tinge(points[at], bin.point) > TINGED * TINGED / 4.0;
         let much = faded && far * bin.pixels as f32 > THIN * missed;
-        // What lies between others are smooth edges, which may come in steps.
+        // What lies between others are smooth edges, which may come in steps, unless it is what these are the edges of.
         let outermost = || points.iter().all(|&point| is_beyond(bin.point, points[at], point));
+        let is_less = |other: &Bin| other.colour == colours[at] && other.pixels < bin.pixels;
+        let outnumbers = || histogram.bins.iter().any(is_less);
         if at < means && std::mem::take(&mut free[at]) && wrong {
             (colours[at], points[at]) = (bin.colour, bin.point);
-        } else if much && colours.len() < MOST && outermost() {
+        } else if much && colours.len() < MOST && (outnumbers() || outermost()) {
             colours.push(bin.colour);
             points.push(bin.point);
         } else {
@@ -195,6 +197,26 @@ mod tests {
         let histogram = Histogram::new(&page, run).unwrap();
         let kept = faithful(&histogram, 2, Missed::MOST, run).unwrap().colours;
         assert!(kept.contains(&[255; 4]) && !kept.contains(&[130, 130, 130, 255]), "{kept:?}");
+    }
+
+    #[test]
+    fn lines_keep_their_colour_beside_a_plain_area_of_what_their_edges_are() {
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        let [line, edge] = [[44, 160, 44], [79, 175, 79]];
+        let pixel = |at: usize| match (at % 96, at / 96) {
+            (80..90, 80..90) => edge,
+            (x, y) if (x * 7 + y * 3) % 9 == 0 && x < 70 => line,
+            (x, y) if (x * 5 + y) % 11 == 0 => [0; 3],
+            _ => [255; 3],
+        };
+        let kept = |lines: bool| {
+            let thin = |colour: [u8; 3]| if !lines && colour == line { [255; 3] } else { colour };
+            let samples = (0..96 * 96).flat_map(|at| thin(pixel(at))).collect();
+            let chart = Picture::new(96, 96, Channels::Rgb, Samples::Eight(samples)).unwrap();
+            faithful(&Histogram::new(&chart, run).unwrap(), 2, Missed::at(80.0), run).unwrap().colours
+        };
+        assert!(kept(true).contains(&[44, 160, 44, 255]), "{:?}", kept(true));
+        assert!(!kept(false).contains(&[44, 160, 44, 255]));
     }
 
     #[test]
