@@ -66,7 +66,6 @@ pub use store::{Acl, Destination, ObjectHeader, Provider, StorageClass, Store};
 pub(crate) use store::{TEXT, is_text};
 pub use upscale::{Upscale, UpscaleModel};
 pub use url::Url;
-#[cfg(any(feature = "http", feature = "service"))]
 pub use webhook::Webhook;
 
 use self::{
