@@ -28,7 +28,7 @@ const LUMA: Allowance = Allowance { at_80: 0.2, farther: 0.01, cost: 30.0 };
 
 /// How far off colours may be in the mean.
 struct Allowance {
-    /// Where 80 is to be scored, and how much more for each point below.
+    /// Where 80 is to be scored, and how much more for each point below; half of that, at the least.
     at_80: f64,
     farther: f64,
     /// Points of score for each that it is more.

@@ -124,10 +124,11 @@ impl Dialer {
         let places: Vec<_> = found.into_iter().map(|address| SocketAddr::new(address, proxy.port)).collect();
         for authority in authorities {
             let (_, mut connection) = self.first(places.clone()).await.map_err(lost)?;
-            if let 200..=299 =
-                tunnel(&mut connection.stream, &authority, proxy.authorization.as_ref()).await.map_err(lost)?
-            {
-                return Ok(connection.stream);
+            match tunnel(&mut connection.stream, &authority, proxy.authorization.as_ref()).await.map_err(lost)? {
+                200..=299 => return Ok(connection.stream),
+                // It did not reach that one.
+                500..=599 => {}
+                _ => break,
             }
         }
         Err(no_connection(target))

@@ -181,14 +181,17 @@ async fn a_proxy_is_given_addresses_that_were_judged_here() {
 
 #[tokio::test(start_paused = true)]
 async fn a_proxy_is_given_the_next_address_where_it_does_not_reach_one() {
-    let refused = |next| Site::Tunnel("HTTP/1.1 502 No\r\n\r\n".into(), Box::new(next));
-    let web = Web::new()
-        .site("proxy", "10.0.0.1:3128", refused(Site::ok("x")))
-        .name("a.com", &[&["2606:4700::1", "1.1.1.1"]]);
-    let proxy = Proxy { host: "proxy".into(), port: 3128, authorization: None, resolves: false };
-    let egress = Egress { proxy: Some(proxy), ..Egress::default() };
-    let http = Http::new(Options { egress, ..web.options() }).unwrap();
-    assert_eq!(failure(&http, "http://a.com/").await.message, "no connection to a.com");
-    let asked: Vec<_> = web.asked().iter().filter_map(|ask| ask.lines().next().map(str::to_owned)).collect();
-    assert_eq!(asked, ["CONNECT [2606:4700::1]:80 HTTP/1.1", "CONNECT 1.1.1.1:80 HTTP/1.1"]);
+    for (status, asked) in [(502, &["[2606:4700::1]:80", "1.1.1.1:80"][..]), (407, &["[2606:4700::1]:80"])] {
+        let refused = format!("HTTP/1.1 {status} No\r\n\r\n").into();
+        let web = Web::new()
+            .site("proxy", "10.0.0.1:3128", Site::Tunnel(refused, Box::new(Site::ok("x"))))
+            .name("a.com", &[&["2606:4700::1", "1.1.1.1"]]);
+        let proxy = Proxy { host: "proxy".into(), port: 3128, authorization: None, resolves: false };
+        let egress = Egress { proxy: Some(proxy), ..Egress::default() };
+        let http = Http::new(Options { egress, ..web.options() }).unwrap();
+        assert_eq!(failure(&http, "http://a.com/").await.message, "no connection to a.com");
+        let all = web.asked();
+        let authorities: Vec<_> = all.iter().filter_map(|ask| ask.split(' ').nth(1)).collect();
+        assert_eq!(authorities, asked);
+    }
 }
