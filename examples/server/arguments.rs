@@ -146,8 +146,9 @@ pub(crate) fn read(arguments: impl IntoIterator<Item = String>) -> Result<(Comma
             "--json" => options.json = true,
             "--plan" => options.plan = Some(value()?),
             "--credits" => {
-                let credits = value()?.parse().ok();
-                options.credits = Some(credits.context("--credits needs a number from 0")?);
+                // Ledgers keep signed numbers.
+                let credits = value()?.parse().ok().filter(|credits| *credits <= i64::MAX as u64);
+                options.credits = Some(credits.context("--credits needs a number from 0 to 9223372036854775807")?);
             }
             _ if word.starts_with('-') => bail!("there is no option {word}"),
             _ => words.push(word),

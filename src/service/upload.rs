@@ -32,14 +32,15 @@ use crate::{
 
 /// The boundary of a `multipart/form-data` or `multipart/mixed` body.
 pub(super) fn boundary(content_type: &str) -> Option<String> {
-    let (kind, _) = content_type.split_once(';')?;
-    let kind = kind.trim();
+    let mut parts = content_type.split(';').map(str::trim);
+    let kind = parts.next()?;
     if !["multipart/form-data", "multipart/mixed"].iter().any(|known| kind.eq_ignore_ascii_case(known)) {
         return None;
     }
-    // Only the parameter matters, and multer reads it of form data alone.
-    let parameters = &content_type[content_type.find(';')?..];
-    multer::parse_boundary(format!("multipart/form-data{parameters}")).ok()
+    // Only the parameter matters, and multer reads it of form data alone, with neither blanks before a semicolon nor nothing
+    // between two, which RFC 9110 allows.
+    let parameters: Vec<_> = parts.filter(|part| !part.is_empty()).collect();
+    multer::parse_boundary(format!("multipart/form-data; {}", parameters.join("; "))).ok()
 }
 
 /// Bytes around the parts: what precedes the first, boundaries, headers. multer holds them in memory, and looks through
@@ -232,6 +233,8 @@ mod tests {
             ("multipart/form-data; boundary=abc", Some("abc")),
             ("Multipart/Form-Data;charset=utf-8; boundary=\"a b\"", Some("a b")),
             ("multipart/mixed; boundary=abc", Some("abc")),
+            ("multipart/form-data ;\tboundary=abc ; charset=utf-8", Some("abc")),
+            ("multipart/form-data;; boundary=abc;", Some("abc")),
             ("multipart/form-data", None),
             ("multipart/related; boundary=abc", None),
             ("application/json", None),
