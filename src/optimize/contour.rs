@@ -1,6 +1,7 @@
 //! Steps in what was smooth: shadows, glows and skies without noise, where few colours show as contours or grain before the
 //! metric tells.
 
+use super::overlooked::seen;
 use crate::{
     control::Run,
     error::Result,
@@ -19,8 +20,7 @@ const HIDDEN: u8 = 3;
 /// nothing is to be seen where both flicker.
 const UNSEEN: u8 = 2;
 const FLICKERING: f64 = 85.0;
-/// The share of a picture, and the pixels, from which on what is smooth counts in full.
-const MUCH: f64 = 0.05;
+/// Pixels from which on what is smooth counts in full.
 const MANY: f64 = 20_000.0;
 /// The mean square of steps above that may be seen at a score of 80, as its root, and the score that more of them cost. A lower
 /// target allows no more: rings around a shadow are seen without the original.
@@ -73,9 +73,7 @@ impl Contours {
                 sum += excess * excess;
             }
         })?;
-        let smooth = self.smooth as f64;
-        let share = (smooth / (MUCH * self.steps.len() as f64).min(MANY)).min(1.0);
-        let seen = (sum as f64 / smooth).sqrt() * share;
+        let seen = seen(sum as f64, self.smooth as f64, self.steps.len(), MANY);
         Ok(COST * (seen - self.allowed).max(0.0))
     }
 }
@@ -92,7 +90,7 @@ fn each_row(
     let samples = picture.eight().unwrap_or(&[]).chunks_exact(picture.layout().row_samples());
     let read = |samples: &[u8], row: &mut Vec<[u8; 4]>| {
         row.clear();
-        row.extend(samples.chunks_exact(channels.count()).map(|pixel| seen(colour(pixel, channels))));
+        row.extend(samples.chunks_exact(channels.count()).map(|pixel| over_black(colour(pixel, channels))));
     };
     let apart = |a: &[u8; 4], b: &[u8; 4]| a.iter().zip(b).fold(0, |most, (a, b)| most.max(a.abs_diff(*b)));
     let (mut row, mut below, mut steps) = (Vec::new(), Vec::new(), Vec::new());
@@ -140,10 +138,10 @@ pub(super) fn shown(picture: &Picture, at: usize) -> [i32; 4] {
     let channels = picture.channels();
     let count = channels.count();
     let pixel = picture.eight().and_then(|samples| samples.get(at * count..(at + 1) * count));
-    pixel.map_or([0; 4], |pixel| seen(colour(pixel, channels)).map(i32::from))
+    pixel.map_or([0; 4], |pixel| over_black(colour(pixel, channels)).map(i32::from))
 }
 
-fn seen([r, g, b, alpha]: [u8; 4]) -> [u8; 4] {
+fn over_black([r, g, b, alpha]: [u8; 4]) -> [u8; 4] {
     let seen = |code: u8| if alpha == 255 { code } else { ((u32::from(code) * u32::from(alpha) + 127) / 255) as u8 };
     [seen(r), seen(g), seen(b), alpha]
 }

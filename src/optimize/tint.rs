@@ -4,6 +4,7 @@
 use super::{
     contour::colour,
     oklab::{LINEAR, oklab},
+    overlooked::seen,
 };
 use crate::{
     control::Run,
@@ -15,8 +16,7 @@ use crate::{
 const SIDE: usize = 16;
 /// Codes of luma from the darkest to the lightest pixel of a square without edges.
 const SOFT: u8 = 32;
-/// The share of a picture, and the squares, from which on those that are soft count in full.
-const MUCH: f64 = 0.05;
+/// Squares from which on those that are soft count in full.
 const MANY: f64 = 80.0;
 /// Codes of luma by which a mean may be off unseen.
 const UNSEEN: f64 = 1.0;
@@ -77,9 +77,7 @@ impl Tints {
                 }
             }
         })?;
-        let soft = self.soft as f64;
-        let share = (soft / (MUCH * self.squares.len() as f64).min(MANY)).min(1.0);
-        let [hue, luma] = [hue, luma].map(|sum: f64| (sum / soft).sqrt() * share);
+        let [hue, luma] = [hue, luma].map(|sum| seen(sum, self.soft as f64, self.squares.len(), MANY));
         Ok(HUE.cost(hue, self.target).max(LUMA.cost(luma, self.target)))
     }
 }

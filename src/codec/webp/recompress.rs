@@ -12,7 +12,7 @@ use super::{
 use crate::{
     codec::{Recompress, WebpCoding, WebpOptions},
     control::Run,
-    error::{Error, Result},
+    error::Result,
     format::Format,
     picture::{Picture, Samples},
 };
@@ -125,18 +125,14 @@ pub(crate) fn with_most_effort(
     if best.len() as f64 * LEAST_LEFT > enough as f64 {
         return Ok(best);
     }
-    let mut try_too = |best: &mut Vec<u8>, trial| {
-        let coded = code(trial)?;
-        if coded.len() < best.len() {
-            *best = coded;
+    for effort in trials(pixels)[1..].iter().copied().chain([ALL]) {
+        if effort == ALL && (pixels > ALL_PIXELS || best.len() as u64 * 8 > pixels * ALL_BITS_A_PIXEL) {
+            break;
         }
-        Ok::<_, Error>(())
-    };
-    for &trial in &trials(pixels)[1..] {
-        try_too(&mut best, trial)?;
-    }
-    if pixels <= ALL_PIXELS && best.len() as u64 * 8 <= pixels * ALL_BITS_A_PIXEL {
-        try_too(&mut best, ALL)?;
+        let coded = code(effort)?;
+        if coded.len() < best.len() {
+            best = coded;
+        }
     }
     Ok(best)
 }
