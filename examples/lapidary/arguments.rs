@@ -15,10 +15,11 @@ meet, a number is added.
 
   -o, --output DIR     output folder, created if missing [default: optimised]
       --request JSON   what to do, as in the body of the HTTP interface; @FILE reads it from a file
-      --compression P  lossless, low, medium, high or ultra
+      --compression P  lossless, low, medium, high or ultra; the stronger, the smaller [default: medium, but results in
+                       WebP and APNG are lossless while only passed on, or made from what is lossless]
       --quality N      1 to 100, in place of a preset
       --resize SIZE    WxH, Wx or xH, in pixels
-      --format F       auto, jpeg, png, webp, gif, svg, avif or smallest
+      --format F       auto, jpeg, png, webp, gif, svg (from SVG alone) or smallest [default: auto, as the input]
       --font FILE      font for the text of SVG, or a folder of fonts; may be given several times; without any, text is
                        not drawn where SVG is turned to pixels
       --jobs N         pictures worked on at a time [default: one a processor]

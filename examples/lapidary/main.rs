@@ -28,6 +28,7 @@ mod tests;
 mod work;
 
 use std::{
+    error::Error,
     io::{self, Write},
     process::ExitCode,
 };
@@ -42,7 +43,7 @@ fn main() -> ExitCode {
             Ok(0) => ExitCode::SUCCESS,
             Ok(_) => ExitCode::FAILURE,
             // Whoever read the reports has seen enough.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::FAILURE,
+            Err(error) if is_closed_pipe(&*error) => ExitCode::FAILURE,
             Err(error) => refuse(&error.to_string()),
         },
         Err(usage) => refuse(&usage),
@@ -53,7 +54,8 @@ fn main() -> ExitCode {
 ///
 /// # Errors
 /// Where nothing could be begun or printed; what is wrong with one input is in its report.
-fn run(arguments: &Arguments, out: &mut impl Write) -> io::Result<usize> {
+fn run(arguments: &Arguments, out: &mut impl Write) -> Result<usize, Box<dyn Error>> {
+    let order = work::Order::of(arguments)?;
     let inputs = inputs::expand(&arguments.inputs);
     if inputs.is_empty() {
         eprintln!("lapidary: no pictures found");
@@ -61,8 +63,13 @@ fn run(arguments: &Arguments, out: &mut impl Write) -> io::Result<usize> {
     let folder = outputs::Folder::create(&arguments.folder, &inputs)?;
     let mut printer: Box<dyn report::Print> =
         if arguments.json { Box::new(json::Lines) } else { Box::new(table::Table::of(&inputs)) };
-    work::process(&inputs, arguments, folder, |report| printer.report(report, out))
-        .and_then(|failed| printer.end(out).map(|()| failed))
+    let failed = work::process(&inputs, &order, arguments.jobs, folder, |report| printer.report(report, out))?;
+    printer.end(out)?;
+    Ok(failed)
+}
+
+fn is_closed_pipe(error: &(dyn Error + 'static)) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 fn show(text: &str) -> ExitCode {

@@ -6,8 +6,6 @@ use std::{
     time::Duration,
 };
 
-use serde::Serialize;
-
 /// One input's fate.
 #[derive(Debug)]
 pub struct Report {
@@ -31,7 +29,7 @@ pub struct Success {
 }
 
 /// Why nothing was written.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug)]
 pub struct Failure {
     /// HTTP status of this failure in the interface.
     pub code: u16,

@@ -39,13 +39,16 @@ impl Place {
     }
 
     fn run_into(&self, folder: &str, inputs: &[&Path], request: Value) -> (usize, Vec<Value>) {
-        let inputs = inputs.iter().map(PathBuf::from).collect();
-        let jobs = NonZeroUsize::new(3).unwrap();
-        let arguments = Arguments { inputs, folder: self.at(folder), request, fonts: Vec::new(), jobs, json: true };
         let mut out = Vec::new();
-        let failed = run(&arguments, &mut out).unwrap();
+        let failed = run(&self.arguments(folder, inputs, request), &mut out).unwrap();
         let lines = String::from_utf8(out).unwrap();
         (failed, lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+    }
+
+    fn arguments(&self, folder: &str, inputs: &[&Path], request: Value) -> Arguments {
+        let inputs = inputs.iter().map(PathBuf::from).collect();
+        let jobs = NonZeroUsize::new(3).unwrap();
+        Arguments { inputs, folder: self.at(folder), request, fonts: Vec::new(), jobs, json: true }
     }
 }
 
@@ -144,12 +147,16 @@ fn a_folder_stands_for_the_pictures_in_it_by_name() {
 }
 
 #[test]
-fn a_wrong_request_is_the_failure_of_every_input() {
+fn what_can_be_done_with_no_picture_is_refused_before_any_is_touched() {
     let place = Place::new("request");
     let picture = place.picture("p.png");
-    let (failed, lines) = place.run(&[&picture, &picture], json!({"resize": {"width": "wide"}}));
-    assert_eq!((failed, &lines[1]["code"]), (2, &json!(422)));
-    assert!(lines[0]["message"].as_str().unwrap().contains("resize.width"));
+    for (request, named) in
+        [(json!({"resize": {"width": "wide"}}), "resize.width"), (json!({"output": {"format": "avif"}}), "AVIF")]
+    {
+        let error = run(&place.arguments("out", &[&picture], request), &mut Vec::new()).unwrap_err().to_string();
+        assert!(error.contains(named), "{error}");
+    }
+    assert!(!place.at("out").exists());
 }
 
 #[test]
@@ -158,14 +165,7 @@ fn what_is_no_font_is_refused_by_its_name() {
     let picture = place.picture("a.png");
     fs::create_dir_all(place.at("empty")).unwrap();
     for (font, problem) in [("a.png", "is no font"), ("empty", "has no fonts"), ("none.ttf", "none.ttf")] {
-        let arguments = Arguments {
-            inputs: vec![picture.clone()],
-            folder: place.at("out"),
-            request: json!({}),
-            fonts: vec![place.at(font)],
-            jobs: NonZeroUsize::MIN,
-            json: true,
-        };
+        let arguments = Arguments { fonts: vec![place.at(font)], ..place.arguments("out", &[&picture], json!({})) };
         let error = run(&arguments, &mut Vec::new()).unwrap_err().to_string();
         assert!(error.contains(font) && error.contains(problem), "{error}");
     }

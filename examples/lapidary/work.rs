@@ -2,7 +2,9 @@
 
 use std::{
     collections::BTreeMap,
+    error::Error,
     io,
+    num::NonZeroUsize,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     sync::{
@@ -29,25 +31,24 @@ type Unnamed = (Success, Draft);
 /// Processes `inputs` and hands every report to `print`, in the order of the inputs; the number of those that failed.
 ///
 /// # Errors
-/// What is wrong with a font, and what `print` fails with; inputs not yet begun are left undone then.
+/// What `print` fails with; inputs not yet begun are left undone then.
 pub fn process(
     inputs: &[PathBuf],
-    arguments: &Arguments,
+    order: &Order,
+    jobs: NonZeroUsize,
     mut folder: Folder,
     mut print: impl FnMut(&Report) -> io::Result<()>,
 ) -> io::Result<usize> {
-    let request = Request::from_value(&arguments.request).map_err(Failure::from);
     let progress = Progress::of(inputs.len());
-    let engine = Engine::new().with_fonts(fonts::read(&arguments.fonts)?);
-    let shop = Shop { engine, request, folder: folder.path().into() };
+    let drafts = folder.path().to_owned();
     let (next, (done, results)) = (AtomicUsize::new(0), mpsc::channel());
     thread::scope(|scope| {
-        for _ in 0..arguments.jobs.get().min(inputs.len()) {
-            let (done, next, shop, progress) = (done.clone(), &next, &shop, &progress);
+        for _ in 0..jobs.get().min(inputs.len()) {
+            let (done, next, drafts, progress) = (done.clone(), &next, &drafts, &progress);
             scope.spawn(move || {
                 while let Some((index, input)) = claim(next, inputs) {
                     let watch = progress.watch(index);
-                    let result = shop.process(index, input, &watch);
+                    let result = order.process(index, input, drafts, &watch);
                     watch.finish();
                     if done.send((index, result)).is_err() {
                         return;
@@ -93,28 +94,35 @@ fn named((mut success, draft): Unnamed, folder: &mut Folder) -> Result<Success, 
     Ok(success)
 }
 
-/// What all threads share.
-struct Shop {
+/// What is done with every picture.
+pub struct Order {
     engine: Engine,
-    request: Result<Request, Failure>,
-    folder: PathBuf,
+    request: Request,
 }
 
-impl Shop {
-    fn process(&self, index: usize, path: &Path, watch: &Watch<'_>) -> Result<Unnamed, Failure> {
+impl Order {
+    /// # Errors
+    /// What is wrong with a font, or with the request whatever the picture.
+    pub fn of(arguments: &Arguments) -> Result<Self, Box<dyn Error>> {
+        let engine = Engine::new().with_fonts(fonts::read(&arguments.fonts)?);
+        let request = Request::from_value(&arguments.request)?;
+        engine.supports(&request)?;
+        Ok(Self { engine, request })
+    }
+
+    fn process(&self, index: usize, path: &Path, drafts: &Path, watch: &Watch<'_>) -> Result<Unnamed, Failure> {
         // A defect met by one input must not take the others down.
-        catch_unwind(AssertUnwindSafe(|| self.optimise(index, path, watch)))
+        catch_unwind(AssertUnwindSafe(|| self.optimise(index, path, drafts, watch)))
             .unwrap_or_else(|_| Err(Failure { code: 500, message: "internal failure".into() }))
     }
 
-    fn optimise(&self, index: usize, path: &Path, watch: &Watch<'_>) -> Result<Unnamed, Failure> {
+    fn optimise(&self, index: usize, path: &Path, drafts: &Path, watch: &Watch<'_>) -> Result<Unnamed, Failure> {
         let start = Instant::now();
-        let request = self.request.as_ref().map_err(Clone::clone)?;
         // One byte more than allowed, for the engine to refuse.
         let bytes = inputs::read_up_to(path, Limits::default().source_bytes + 1)?;
         let name = path.file_name().map(|name| name.to_string_lossy());
-        let outcome = self.engine.process(Input { bytes: &bytes, name: name.as_deref() }, request, watch)?;
-        let draft = Draft::write(&self.folder, index, &outcome.bytes)?;
+        let outcome = self.engine.process(Input { bytes: &bytes, name: name.as_deref() }, &self.request, watch)?;
+        let draft = Draft::write(drafts, index, &outcome.bytes)?;
         let took = start.elapsed();
         Ok((Success { input: outcome.input, output: outcome.output, took, path: PathBuf::new() }, draft))
     }
