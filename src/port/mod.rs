@@ -74,6 +74,12 @@ impl Failure {
     pub fn because(self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self { source: Some(source.into()), ..self }
     }
+
+    /// With the message as what is said of `subject`: `bucket photos:`, `webhook.url`.
+    #[must_use]
+    pub fn about(self, subject: impl fmt::Display) -> Self {
+        Self { message: format!("{subject} {}", self.message), ..self }
+    }
 }
 
 impl fmt::Display for Failure {

@@ -32,7 +32,7 @@ impl Fetcher for Http {
     }
 
     async fn fetch(&self, fetch: Fetch<'_>) -> Result<Fetched> {
-        let first = self.client.guard().target(fetch.url.expose()).map_err(|failure| about("the address", failure))?;
+        let first = self.client.guard().target(fetch.url.expose()).map_err(|failure| failure.about("the address"))?;
         let late = || Failure::passing(format!("{} took longer than {:?}", first.authority(), self.fetch));
         timeout(self.fetch, self.follow(first.clone(), &fetch)).await.unwrap_or_else(|_| Err(late()))
     }
@@ -47,7 +47,7 @@ impl Http {
             let reply = self.client.send(&target, Method::GET, headers, Bytes::new()).await?;
             let Some(location) = location(&reply)? else { return body(&target, reply, fetch.max_bytes).await };
             let next = self.client.guard().redirect(&target, location);
-            let next = next.map_err(|failure| about(&format!("a redirect of {}", target.authority()), failure))?;
+            let next = next.map_err(|failure| failure.about(format_args!("a redirect of {}", target.authority())))?;
             target = if next.is_same_origin(&target) {
                 Target { authorization: next.authorization.or(target.authorization), ..next }
             } else {
@@ -73,11 +73,6 @@ impl Http {
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         Ok(headers)
     }
-}
-
-/// What `subject` must be, as a whole sentence.
-pub(super) fn about(subject: &str, failure: Failure) -> Failure {
-    Failure { message: format!("{subject} {}", failure.message), ..failure }
 }
 
 /// As a value that no `Debug` prints.

@@ -10,11 +10,7 @@ use http::{
 use hyper::body::Bytes;
 use tokio::time::timeout;
 
-use super::{
-    Drip, Http,
-    client::Client,
-    fetch::{about, sensitive},
-};
+use super::{Drip, Http, client::Client, fetch::sensitive};
 use crate::{
     clock::Timestamp,
     port::{Answer, Failure, Notification, Notifier, Result},
@@ -32,7 +28,7 @@ impl Notifier for Http {
 
     async fn notify(&self, notification: Notification<'_>) -> Result<Answer> {
         let target = self.client.guard().target(notification.url.expose());
-        let target = target.map_err(|failure| about("the address", failure))?;
+        let target = target.map_err(|failure| failure.about("the address"))?;
         let mut headers = HeaderMap::new();
         headers.insert(USER_AGENT, self.agent.clone());
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

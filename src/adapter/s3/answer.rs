@@ -2,7 +2,7 @@
 
 use http::{HeaderMap, StatusCode};
 
-use super::super::http::fetch::may_pass;
+use super::{super::http::fetch::may_pass, of_bucket};
 use crate::port::Failure;
 
 /// An answer that is no success.
@@ -19,7 +19,6 @@ impl Refusal<'_> {
     /// As a failure that names the bucket and the reason.
     pub(super) fn failure(&self) -> Failure {
         let code = element(self.body, "Code").filter(|code| is_word(code)).unwrap_or_default();
-        let message = format!("bucket {}: {}", self.bucket, self.reason(code));
         // New buckets redirect until the names of the vendor know them.
         let settling = self.status == StatusCode::TEMPORARY_REDIRECT
             // The host's clock is wrong, which is no fault of the client's.
@@ -27,7 +26,10 @@ impl Refusal<'_> {
                 code,
                 "RequestTimeout" | "OperationAborted" | "SlowDown" | "InternalError" | "RequestTimeTooSkewed"
             );
-        Failure { may_pass: settling || may_pass(self.status), ..Failure::lasting(message) }
+        Failure {
+            may_pass: settling || may_pass(self.status),
+            ..of_bucket(self.bucket)(Failure::lasting(self.reason(code)))
+        }
     }
 
     fn reason(&self, code: &str) -> String {

@@ -14,6 +14,7 @@ use url::{Position, Url};
 use super::{
     Ask, Wire,
     answer::element,
+    of_bucket,
     place::{Endpoint, Place, place},
     sign::Signer,
 };
@@ -120,7 +121,7 @@ impl Inner {
     }
 
     fn failure(&self, why: &str) -> Failure {
-        Failure::passing(format!("bucket {}: {why}", self.bucket.name))
+        of_bucket(&self.bucket.name)(Failure::passing(why))
     }
 
     /// A page of the names that begin with the prefix, in their order, and the token of the next. It begins after a name, or
@@ -162,7 +163,7 @@ impl Blobs for S3Blobs {
             return Ok(None);
         }
         let permanent = self.0.place(&self.0.name(key))?.permanent;
-        let unreadable = || Failure::lasting(format!("bucket {}: its address is none", self.0.bucket.name));
+        let unreadable = || of_bucket(&self.0.bucket.name)(Failure::lasting("its address is none"));
         let mut url = Url::parse(&permanent).map_err(|error| unreadable().because(error))?;
         url.query_pairs_mut()
             .append_pair("response-cache-control", &format!("private, max-age={}, immutable", life.as_secs()))

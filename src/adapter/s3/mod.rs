@@ -65,9 +65,8 @@ impl S3 {
     /// # Errors
     /// Where the endpoint is no address.
     pub fn new(http: &Http, custom: Option<Endpoint>) -> Result<Self> {
-        let wire = Wire::new(http, custom.as_ref().map(|endpoint| endpoint.url.as_str())).map_err(|failure| {
-            Failure { message: format!("the endpoint of the provider custom {}", failure.message), ..failure }
-        })?;
+        let wire = Wire::new(http, custom.as_ref().map(|endpoint| endpoint.url.as_str()))
+            .map_err(|failure| failure.about("the endpoint of the provider custom"))?;
         Ok(Self { wire, custom })
     }
 }
@@ -80,8 +79,7 @@ impl Storage for S3 {
 
     async fn put(&self, object: Object<'_>) -> Result<String> {
         let Object { store, credentials, .. } = object;
-        let named =
-            |failure: Failure| Failure { message: format!("bucket {}: {}", store.bucket, failure.message), ..failure };
+        let named = of_bucket(&store.bucket);
         let violations = self.check(credentials.provider, store);
         if !violations.is_empty() {
             return Err(named(Failure::lasting(Error::Request { violations }.to_string())));
@@ -105,6 +103,11 @@ impl Storage for S3 {
         let reply = self.wire.exchange(asked, Bytes::copy_from_slice(object.bytes)).await?;
         reply.map(|_| permanent).ok_or_else(|| named(Failure::passing("the object was not kept")))
     }
+}
+
+/// Names the bucket in what fails.
+fn of_bucket(bucket: &str) -> impl Fn(Failure) -> Failure + Copy {
+    move |failure| failure.about(format_args!("bucket {bucket}:"))
 }
 
 /// The headers that an object is put with.
@@ -191,12 +194,9 @@ impl Wire {
 
     /// The answer of a success; `None` where there is no object of that key. Three attempts, as long as a failure may pass.
     async fn exchange(&self, ask: Ask<'_>, body: Bytes) -> Result<Option<Reply>> {
-        let named =
-            |failure: Failure| Failure { message: format!("bucket {}: {}", ask.bucket, failure.message), ..failure };
+        let named = of_bucket(ask.bucket);
         let guard = self.client.guard();
-        let target = guard
-            .target(ask.url)
-            .map_err(|failure| named(Failure { message: format!("its address {}", failure.message), ..failure }))?;
+        let target = guard.target(ask.url).map_err(|failure| named(failure.about("its address")))?;
         let hashed = body.clone();
         // Tens of milliseconds for large bodies.
         let body_sha256 = spawn_blocking(move || hex(&Sha256::digest(&hashed))).await;
@@ -218,7 +218,7 @@ impl Wire {
 
     async fn attempt(&self, ask: &Ask<'_>, target: &Target, body_sha256: &str, body: Bytes) -> Result<Option<Reply>> {
         let Ask { bucket, region, credentials, .. } = *ask;
-        let named = |failure: Failure| Failure { message: format!("bucket {bucket}: {}", failure.message), ..failure };
+        let named = of_bucket(bucket);
         let mut headers = ask.headers.clone();
         let signer = Signer { key: &credentials.key, secret: &credentials.secret, region, now: self.clock.now() };
         signer
