@@ -2,12 +2,17 @@
 
 mod enhanced;
 mod formats;
+mod refusals;
+mod size;
 mod sought;
 
 use std::sync::Arc;
 
 use enhanced::Enhanced;
 pub(crate) use formats::of_formats;
+pub(crate) use refusals::refusals;
+use refusals::{refuse_what_no_codec_does, refuse_work_on_pixels};
+use size::{asked, ground, resized};
 pub(crate) use sought::Sought;
 
 use crate::{
@@ -15,14 +20,10 @@ use crate::{
     control::Run,
     error::{Error, Result},
     format::Format,
-    limits::Limits,
-    operation::{
-        Anchor, Around, CAN_LOOK, Chain, Face, Fit, Flatten, Frame, Gravity, LookForFaces, Models, Operation, Orient,
-        Resize,
-    },
-    optimize::{Goal, Preset, has_strategy},
+    operation::{Around, CAN_LOOK, Chain, Face, Flatten, Frame, LookForFaces, Models, Operation, Orient, Resize},
+    optimize::{Goal, Preset},
     picture::{Channels, Keep, Layout, Orientation},
-    request::{self, Compression, Encoding, FaceTarget, MetadataKind, OutputFormat, Request, ResizeMode},
+    request::{Compression, Encoding, FaceTarget, MetadataKind, OutputFormat, Request},
 };
 
 /// Of frames that networks made, which are kept for as often as an encoder asks for them.
@@ -109,19 +110,7 @@ pub(crate) fn plan(request: &Request, info: &Info, means: Means<'_>, run: Run<'_
     let mut enhanced = Enhanced::of(request, models, info.quality, drawn)?;
     let (width, height) = enlarged(request, info.upright_size(), run)?;
     let layout = Layout { width, height, ..seen(info) };
-    let resize = request.resize.as_ref().map(|asked| resize(asked, drawn)).transpose()?;
-    let resize = match resize {
-        // Laid on its ground once, not once more when all is.
-        Some(resize) if format == Format::Jpeg => {
-            let [r, g, b] = ground(request);
-            Some(Resize { background: [r, g, b, u8::MAX], ..resize })
-        }
-        other => other,
-    };
-    let resize = match resize {
-        Some(resize) if resize.layout(layout)? != layout => Some(resize),
-        _ => None,
-    };
+    let resize = resized(request, layout, drawn, format)?;
     // Interlacing makes PNG larger, so it has to be asked for; progressive JPEG is smaller and the default.
     let progressive =
         request.output.encoding.map_or(format == Format::Jpeg, |encoding| encoding == Encoding::Progressive);
@@ -130,21 +119,20 @@ pub(crate) fn plan(request: &Request, info: &Info, means: Means<'_>, run: Run<'_
     let otherwise = (as_it_came && enhanced.may_find_nothing())
         .then(|| plan(&Request { light: None, face: None, ..request.clone() }, info, means, run).map(Box::new));
     let pixels_only_encoded = as_it_came && enhanced.is_none();
-    let mut decode = DecodeOptions::default();
-    if drawn {
-        let result = resize.map_or(Ok(layout), |resize| resize.layout(layout))?;
-        run.limits.check_result(result.width, result.height)?;
-        let (width, height) = resize.map_or(Ok((width, height)), |resize| resize.draw_exactly(width, height))?;
-        run.limits.check_drawn(width, height)?;
-        decode.exactly = Some((width, height));
-    }
+    let scaled = resize.map_or(Ok(layout), |resize| resize.layout(layout))?;
     let goal = goal(request, info, format, pixels_only_encoded);
     let recompressed = pixels_only_encoded && goal == Goal::Lossless;
     refuse_what_no_codec_does(info, format, recompressed, moves, codecs)?;
     let as_encoded = request.output.encoding.is_none() || info.interlaced.is_none_or(|stored| stored == interlaced);
     let around_faces = CAN_LOOK && resize.map_or(Ok(false), |resize| resize.needs_a_look(width, height))?;
     let faces = (around_faces || enhanced.face.is_some()).then(|| Sought::by(request, around_faces));
-    if enhanced.upscale.is_none() {
+    let mut decode = DecodeOptions::default();
+    if drawn {
+        run.limits.check_result(scaled.width, scaled.height)?;
+        let (width, height) = resize.map_or(Ok((width, height)), |resize| resize.draw_exactly(width, height))?;
+        run.limits.check_drawn(width, height)?;
+        decode.exactly = Some((width, height));
+    } else if enhanced.upscale.is_none() {
         let least = resize.and_then(|resize| resize.decode_at_least(width, height));
         let least = match faces {
             Some(_) => least.and_then(|least| sought::large_enough(least, width, height)),
@@ -158,8 +146,7 @@ pub(crate) fn plan(request: &Request, info: &Info, means: Means<'_>, run: Run<'_
     {
         denoise.jpeg = None;
     }
-    let frames =
-        if moves { passes(info.frames, resize.map_or(Ok(layout), |resize| resize.layout(layout))?) } else { 1 };
+    let frames = if moves { passes(info.frames, scaled) } else { 1 };
     let left_out = enhanced.limit(decoded_pixels(info, &decode).saturating_mul(frames), info.alpha, run.limits)?;
     let by_network = enhanced.by_network();
     // Sizes come from the whole source, whatever size it is decoded at.
@@ -248,7 +235,7 @@ fn plan_vector(request: &Request, info: &Info, run: Run<'_>) -> Result<Plan> {
     let factor = request.upscale.as_ref().map(|upscale| u32::from(upscale.factor));
     let enlarged = factor.map(|factor| Frame::enlarged(width, height, factor));
     let (across, down) = enlarged.map_or((width, height), |frame| (frame.width, frame.height));
-    let resized = request.resize.as_ref().map(|asked| resize(asked, false)).transpose()?;
+    let resized = request.resize.as_ref().map(|resize| asked(resize, false)).transpose()?;
     let frame = resized.map(|resize| resize.frame(across, down)).transpose()?.or(enlarged);
     let needs_a_look = resized.map_or(Ok(false), |resize| resize.needs_a_look(across, down))?;
     // What has the size already is only optimised, as everywhere.
@@ -276,70 +263,6 @@ fn plan_vector(request: &Request, info: &Info, run: Run<'_>) -> Result<Plan> {
         look: resized.filter(|_| needs_a_look).map(|resize| (resize, across, down)),
         keep_ids: request.output.keep_ids,
     })
-}
-
-/// Work on pixels is refused for a result without, never skipped.
-fn refuse_work_on_pixels(request: &Request, operations: &[Arc<dyn Operation>]) -> Result<()> {
-    use request::Gravity as Asked;
-    let gravity = request.resize.as_ref().filter(|resize| crops(resize)).map(|resize| resize.gravity);
-    let asked = [
-        (r#"the gravity "face""#, gravity == Some(Asked::Face)),
-        (r#"the gravity "faces""#, gravity == Some(Asked::Faces)),
-        ("denoise", request.denoise.is_some_and(|denoise| denoise.strength > 0)),
-        ("light", request.light.is_some_and(|light| light.strength > 0)),
-        ("tone", request.tone.is_some_and(|tone| tone != request::Tone::default())),
-        ("face", request.face.is_some_and(|face| face.strength > 0)),
-        (operations.first().map_or("", |operation| operation.name()), !operations.is_empty()),
-    ];
-    asked
-        .into_iter()
-        .find(|(_, asked)| *asked)
-        .map_or(Ok(()), |(name, _)| Err(Error::unsupported(format!("{name} of an SVG without a raster output.format"))))
-}
-
-/// What cannot be done whatever the source is, and where the request asks for it: formats that nothing writes, networks and a
-/// detector of faces that are not there, and exact sizes that are too large.
-pub(crate) fn refusals(request: &Request, means: Means<'_>, limits: &Limits) -> Vec<(&'static str, Error)> {
-    let Means { codecs, models, .. } = means;
-    let exact = match request.resize {
-        Some(request::Resize { width: Some(width), height: Some(height), mode, upscale: true, .. })
-            if mode != ResizeMode::Auto =>
-        {
-            limits.check_result(width, height)
-        }
-        _ => Ok(()),
-    };
-    let unwritten =
-        named(request.output.format).filter(|&format| !codecs.encodes(format) && !codecs.recompresses(format));
-    let written = unwritten.map_or(Ok(()), |format| Err(Error::unsupported(format!("writing {format}"))));
-    let cropped = request.resize.as_ref().map_or(Ok(()), |resize| gravity(resize).map(drop));
-    let asked = [
-        ("resize", exact),
-        ("resize.gravity", cropped),
-        ("output.format", written),
-        ("denoise", enhanced::noise_removal(request, models, None).map(drop)),
-        ("face", enhanced::faces(request, models).map(drop)),
-        ("upscale", enhanced::super_resolution(request, models).map(drop)),
-    ];
-    asked.into_iter().filter_map(|(path, done)| Some((path, done.err()?))).collect()
-}
-
-/// Some formats are only made smaller as they are, and not written from other pixels; so are some animations.
-fn refuse_what_no_codec_does(
-    info: &Info,
-    format: Format,
-    recompressed: bool,
-    moves: bool,
-    codecs: &Codecs,
-) -> Result<()> {
-    let animation = moves && info.frames > 1;
-    let recompresses = if animation { codecs.recompresses_animations(format) } else { codecs.recompresses(format) };
-    let encodes = if animation { codecs.encodes_animations(format) } else { codecs.encodes(format) };
-    if encodes && has_strategy(format) || recompressed && recompresses {
-        return Ok(());
-    }
-    let animated = if animation { "animated " } else { "" };
-    Err(Error::unsupported(format!("writing {animated}{format}")))
 }
 
 /// The format that is asked for whatever the source is.
@@ -393,57 +316,6 @@ fn goal(request: &Request, info: &Info, format: Format, pixels_only_encoded: boo
 
 const fn leaves_out_lossy(format: Format) -> bool {
     matches!(format, Format::Webp | Format::Apng)
-}
-
-fn resize(asked: &request::Resize, drawn: bool) -> Result<Resize> {
-    Ok(Resize {
-        width: asked.width,
-        height: asked.height,
-        fit: match asked.mode {
-            ResizeMode::Auto => Fit::Inside,
-            ResizeMode::Fit => Fit::Cover,
-            ResizeMode::Fill => Fit::Stretch,
-            ResizeMode::Pad => Fit::Pad,
-        },
-        gravity: gravity(asked)?,
-        enlarge: asked.upscale || drawn,
-        background: asked.background.map_or([0; 4], |background| background.0),
-    })
-}
-
-fn crops(asked: &request::Resize) -> bool {
-    asked.mode == ResizeMode::Fit
-}
-
-fn gravity(asked: &request::Resize) -> Result<Gravity> {
-    use Anchor::{End, Middle, Start};
-    use request::Gravity as Asked;
-    let (horizontal, vertical) = match asked.gravity {
-        // Nothing is cropped.
-        _ if !crops(asked) => (Middle, Middle),
-        Asked::Smart => return Ok(Gravity::Smart),
-        Asked::Face if CAN_LOOK => return Ok(Gravity::Face),
-        Asked::Faces if CAN_LOOK => return Ok(Gravity::Faces),
-        Asked::Face | Asked::Faces => {
-            return Err(Error::unsupported(format!("the gravity \"{}\"", asked.gravity.as_str())));
-        }
-        Asked::Center => (Middle, Middle),
-        Asked::Top => (Middle, Start),
-        Asked::Bottom => (Middle, End),
-        Asked::Left => (Start, Middle),
-        Asked::Right => (End, Middle),
-        Asked::TopLeft => (Start, Start),
-        Asked::TopRight => (End, Start),
-        Asked::BottomLeft => (Start, End),
-        Asked::BottomRight => (End, End),
-    };
-    Ok(Gravity::Fixed(horizontal, vertical))
-}
-
-/// What shows through where the format has no alpha: the background that was asked for, over white.
-fn ground(request: &Request) -> [u8; 3] {
-    let [r, g, b, a] = request.resize.as_ref().and_then(|resize| resize.background).map_or([255; 4], |asked| asked.0);
-    [r, g, b].map(|c| ((u32::from(c) * u32::from(a) + 255 * (255 - u32::from(a)) + 127) / 255) as u8)
 }
 
 /// What is kept: of all there is, the profile is a part where there is one.
