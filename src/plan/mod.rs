@@ -26,8 +26,10 @@ use crate::{
     request::{Compression, Encoding, FaceTarget, MetadataKind, OutputFormat, Request},
 };
 
-/// Of frames that networks made, which are kept for as often as an encoder asks for them.
-pub(crate) const KEPT_BYTES: usize = 256 << 20;
+/// Of finished frames of animations, which are kept for as often as an encoder asks for them: made by networks, or by steps that
+/// take less time.
+const KEPT_OF_NETWORKS: usize = 256 << 20;
+const KEPT_OF_STEPS: usize = 64 << 20;
 /// How often an encoder of animations looks at every frame, about.
 const LOOKS: u64 = 6;
 
@@ -53,8 +55,8 @@ pub(crate) struct Plan {
     pub keep: Keep,
     /// What is done instead where no step has found anything to do: the same without those that may find nothing.
     pub otherwise: Option<Box<Plan>>,
-    /// Trained networks work on pixels.
-    pub by_network: bool,
+    /// Bytes of finished frames that are kept.
+    pub kept_bytes: usize,
     /// Some of those that light or faces ask for would take more work than is allowed, and are done without.
     pub left_out: bool,
     /// The result is an animation, or of a format that is made for them; otherwise the first frame is all.
@@ -157,6 +159,11 @@ pub(crate) fn plan(request: &Request, info: &Info, means: Means<'_>, run: Run<'_
     if format == Format::Jpeg && (info.alpha || chain.layout(stored, run)?.channels.has_alpha()) {
         chain.push(Flatten { ground: ground(request) });
     }
+    let kept_bytes = match by_network {
+        true => KEPT_OF_NETWORKS,
+        false if chain.is_empty() => 0,
+        false => KEPT_OF_STEPS,
+    };
     let result = chain.layout(stored, run)?;
     if moves {
         run.limits.check_result_frames(result.pixels(), info.frames)?;
@@ -171,7 +178,7 @@ pub(crate) fn plan(request: &Request, info: &Info, means: Means<'_>, run: Run<'_
         faces,
         keep: keep(&request.output.metadata, info),
         otherwise: otherwise.transpose()?,
-        by_network,
+        kept_bytes,
         left_out,
         moves,
         pixels_only_encoded,
@@ -217,7 +224,7 @@ fn decoded_pixels(info: &Info, decode: &DecodeOptions) -> u64 {
 /// How many frames are worked on, where those that cannot be kept are worked on anew each time that they are looked at.
 fn passes(frames: u32, result: Layout) -> u64 {
     let bytes = (result.samples() * result.depth.bytes()).max(1);
-    let kept = u64::from(frames).min((KEPT_BYTES / bytes) as u64);
+    let kept = u64::from(frames).min((KEPT_OF_NETWORKS / bytes) as u64);
     kept + (u64::from(frames) - kept) * LOOKS
 }
 
@@ -254,7 +261,7 @@ fn plan_vector(request: &Request, info: &Info, run: Run<'_>) -> Result<Plan> {
         faces: None,
         keep: keep(&request.output.metadata, info),
         otherwise: None,
-        by_network: false,
+        kept_bytes: 0,
         left_out: false,
         moves: false,
         pixels_only_encoded: frame.is_none(),
