@@ -305,6 +305,24 @@ fn of_several_elements_with_a_name_the_first_counts_as_in_browsers() {
 }
 
 #[test]
+fn colours_and_transforms_of_css_are_drawn_as_on_a_light_screen() {
+    let sheet = "<style>:root{--lime:#0f0} @media (prefers-color-scheme:dark){rect{fill:#000!important}} \
+        @media screen{.sheet{fill:var(--lime)}}</style>";
+    for (rect, what) in [
+        ("style='fill:light-dark(#0f0, #000)' fill='#ccc'", "as draw.io exports"),
+        ("style='fill:#ccc;fill:color(srgb 0 1 0)'", "as Figma exports"),
+        ("style='fill:color(display-p3 0 1 0)'", "beyond the gamut"),
+        ("fill='var(--lime)'", "a variable"),
+        ("fill='var(--none, #0f0)'", "what stands for a variable"),
+        ("class='sheet'", "a sheet for screens"),
+        ("fill='#0f0' style='transform:translate(10px) rotate(360deg)'", "a transform with units"),
+    ] {
+        let picture = png(&document(&format!("{sheet}<rect x='10' width='20' height='20' {rect}/>")), "");
+        assert_eq!(pixel(&picture, 25, 10), LIME, "{what}");
+    }
+}
+
+#[test]
 fn numbers_that_cannot_be_drawn_are_refused() {
     let huge = "9".repeat(80);
     let cases = [
@@ -328,7 +346,10 @@ fn what_is_no_sound_document_is_refused_with_the_reason() {
     let cases = [
         (document(cycle).into_bytes(), "refers to itself"),
         (b"<svg width='9' height='9'/>".to_vec(), "lacks the namespace"),
-        (document("<g>").into_bytes(), "is not well-formed XML"),
+        (document("\n<g>").into_bytes(), "is not well-formed XML: line 2, column 4"),
+        (document("<a x:b=''/>").into_bytes(), "nothing declares the namespace prefix x, line 1"),
+        (document("").replace("</svg>", "").into_bytes(), "it ends within an element"),
+        (document("&nbsp;").into_bytes(), "nothing declares the entity nbsp, line 1"),
         (document("<title>\0</title>").into_bytes(), "is not well-formed XML"),
         (b"<!DOCTYPE svg [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><svg xmlns='http://www.w3.org/2000/svg'>&x;</svg>".to_vec(), "is not well-formed XML"),
         (document("\u{e9}").replace('\u{e9}', "~").bytes().map(|b| if b == b'~' { 0xE9 } else { b }).collect(), "is not UTF-8"),

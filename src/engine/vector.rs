@@ -81,6 +81,6 @@ impl Work<'_> {
             true => codec::svg::Drawing::new(&text, &self.engine.fonts, self.run)?.warning,
             false => None,
         };
-        Ok(fontless.map(str::to_owned).into_iter().chain(codec::svg::undrawn(&text)).collect())
+        Ok(fontless.map(str::to_owned).into_iter().chain(codec::svg::undrawn(&text, self.run)?).collect())
     }
 }

@@ -9,6 +9,8 @@ mod codec;
 #[cfg(feature = "svg")]
 mod cost;
 #[cfg(feature = "svg")]
+mod css;
+#[cfg(feature = "svg")]
 mod curves;
 #[cfg(feature = "svg")]
 mod doctype;

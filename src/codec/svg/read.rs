@@ -65,13 +65,32 @@ pub(crate) fn text<'a>(bytes: &'a [u8], run: Run<'_>) -> Result<Text<'a>> {
 pub(crate) fn document<'a>(text: &'a str, run: Run<'_>) -> Result<Document<'a>> {
     scan::check(text, run)?;
     let document = Document::parse_with_options(text, ParsingOptions::default())
-        .map_err(|error| Error::damaged(Format::Svg, "is not well-formed XML", error))?;
+        .map_err(|error| Error::damaged(Format::Svg, malformed(&error), error))?;
     run.check()?;
     let root = document.root_element().tag_name();
     match (root.name(), root.namespace()) {
         ("svg", Some(NAMESPACE)) => Ok(document),
         ("svg", _) => Err(damaged(format!("lacks the namespace {NAMESPACE}"))),
         _ => Err(damaged("has another root element than svg")),
+    }
+}
+
+/// What is wrong with XML, and where; names of the document that are longer than any in use are left out.
+fn malformed(error: &roxmltree::Error) -> String {
+    const LONGEST_NAME: usize = 64;
+    let (row, column) = (error.pos().row, error.pos().col);
+    match error {
+        roxmltree::Error::NoRootNode => "is not well-formed XML: it has no element".to_owned(),
+        roxmltree::Error::UnclosedRootNode => "is not well-formed XML: it ends within an element".to_owned(),
+        roxmltree::Error::UnknownNamespace(prefix, _) if prefix.len() <= LONGEST_NAME => {
+            format!(
+                "is not well-formed XML: nothing declares the namespace prefix {prefix}, line {row}, column {column}"
+            )
+        }
+        roxmltree::Error::UnknownEntityReference(name, _) if name.len() <= LONGEST_NAME => {
+            format!("is not well-formed XML: nothing declares the entity {name}, line {row}, column {column}")
+        }
+        _ => format!("is not well-formed XML: line {row}, column {column}"),
     }
 }
 
