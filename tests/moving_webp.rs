@@ -211,7 +211,9 @@ fn lossy_animations_reach_their_target_and_no_frame_falls_far_below() {
         let mean = scores.iter().sum::<f64>() / scores.len() as f64;
         assert!(mean >= target - 0.1 && scores.iter().all(|score| *score >= target - 8.1), "{preset}: {scores:?}");
         assert!(before.iter().zip(&after).all(|(a, b)| a.0 == b.0));
-        assert!((done.output.score.unwrap() - mean).abs() < 0.1);
+        // Decoders interpolate the chroma of the source differently.
+        let told = done.output.score.unwrap();
+        assert!((told - mean).abs() < 0.5, "{preset}: {told}, not {mean}");
     }
 }
 
@@ -340,20 +342,28 @@ fn a_long_animation_can_be_stopped_at_every_frame() {
 }
 
 #[test]
-fn half_transparent_frames_of_many_shades_come_in_few() {
+fn drawings_of_many_shades_come_in_few() {
     // A spinner: spokes with soft edges, each fainter than the one before it.
-    let spinner = |frame: u32| {
+    let spinner = |frame: u32, opaque: bool| {
         DynamicImage::from(RgbaImage::from_fn(64, 64, move |x, y| {
             let (x, y) = (f64::from(x) - 31.5, f64::from(y) - 31.5);
             let (away, turn) = (x.hypot(y), (y.atan2(x) / std::f64::consts::TAU + 1.0) * 12.0 + f64::from(frame));
             let edge =
                 ((0.3 - (turn.fract() - 0.5).abs()) * away * 0.5).min(28.0 - away).min(away - 12.0).clamp(0.0, 1.0);
-            Rgba([40, 90, 200, (edge * (20.0 + (turn.floor() % 12.0) * 21.3)) as u8])
+            let alpha = edge * (20.0 + (turn.floor() % 12.0) * 21.3);
+            match opaque {
+                true => Rgba([40, 90, 200, 255].map(|code| 255 - ((255 - code) as f64 * alpha / 255.0) as u8)),
+                false => Rgba([40, 90, 200, alpha as u8]),
+            }
         }))
     };
-    let source =
-        (0..12).fold(Webp::new(64, 64, 0), |webp, at| webp.frame((0, 0), (80, true, true), &spinner(at))).end();
-    let (exact, few) = (process(&source, LOSSLESS), process(&source, MEDIUM));
-    assert!(few.bytes.len() * 3 < exact.bytes.len() * 2, "{} {}", few.bytes.len(), exact.bytes.len());
-    assert!(few.output.score.unwrap() >= 80.0, "{:?}", few.output);
+    for opaque in [false, true] {
+        let empty = Webp::new(64, 64, 0);
+        let webp = (0..12).fold(empty, |webp, at| webp.frame((0, 0), (80, true, true), &spinner(at, opaque)));
+        let source = webp.end();
+        let (exact, few) = (process(&source, LOSSLESS), process(&source, MEDIUM));
+        let sizes = (few.bytes.len(), exact.bytes.len());
+        assert!(sizes.0 * 3 < sizes.1 * 2, "opaque {opaque}: {sizes:?}");
+        assert!(few.output.score.unwrap() >= 80.0, "{:?}", few.output);
+    }
 }

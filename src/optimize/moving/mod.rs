@@ -75,7 +75,7 @@ pub(crate) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>)
                 other => Err(Error::unsupported(format!("writing animated {other}"))),
             }
         };
-        let (mut done, outlook) = no_larger_than_high(goal, |_| Ok(task.format == Format::Apng), by)?;
+        let (mut done, outlook) = no_larger_than_high(goal, |_| Ok(task.format != Format::Gif), by)?;
         done.warnings.extend(deeper.then(|| shallow(task.format)));
         Ok((done, outlook))
     })

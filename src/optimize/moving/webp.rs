@@ -1,4 +1,5 @@
-//! Animated WebP: frames lossy or lossless, whichever is smaller; or the source's own coefficients, coarser.
+//! Animated WebP: frames lossy or lossless, whichever is smaller; or none lossy, but in few colours or with the errors of a GIF; or the
+//! source's own coefficients, coarser.
 
 #[cfg(feature = "gif")]
 use super::repainted::Repainted;
@@ -31,14 +32,12 @@ const CORRECTIONS: u32 = 3;
 const EXACT: f64 = 1.08;
 /// How a sample is coded without loss, and of how many times the bytes that come of it the rest is hopeless.
 const GLANCE: (u8, u8, f64) = (1, 25, 1.4);
-/// Of how many times the bytes of a lossy sample one without loss may be so that errors as of a GIF can make it smaller; and one
-/// with such errors, so that all frames are worth it.
-#[cfg(feature = "gif")]
-const TRADED: (f64, f64) = (1.6, 1.1);
-/// The same for frames in few colours.
-#[cfg(feature = "png")]
-const FEW: f64 = 4.0;
-/// Of how many times the bytes of a sample by another way one with errors as of a GIF leaves nothing to seek there.
+/// Of how many times the bytes of a lossy sample one without loss may be so that errors as of a GIF can make it smaller, or few
+/// colours; and one with either, so that all frames are worth it.
+const TRADED: f64 = 1.6;
+const FEW: f64 = 4.5;
+const WORTH: f64 = 1.1;
+/// Of how many times the bytes of a sample by another way one with such errors leaves nothing to seek there.
 const SURE: f64 = 0.9;
 /// Bytes of a file, or pixels of all frames, that take long to write: what may not serve is tried with less first.
 const LARGE: usize = 1_000_000;
@@ -120,18 +119,6 @@ fn compared(frames: &mut dyn Frames, task: &Moving<'_>, bytes: &[u8], run: Run<'
     Ok(Scores::of(&compare(frames, &mut *decoded, run)?))
 }
 
-/// Whether any frame has pixels that are neither opaque nor transparent.
-#[cfg(feature = "png")]
-fn is_translucent(frames: &mut dyn Frames, run: Run<'_>) -> Result<bool> {
-    frames.restart()?;
-    while let Some(frame) = frames.next(run)? {
-        if frame.picture.is_translucent() {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
 /// An animation that was compared.
 struct File {
     bytes: Vec<u8>,
@@ -169,7 +156,23 @@ struct Rival {
 
 impl Rival {
     const NONE: Self = Self { bytes: f64::INFINITY, foretold: f64::INFINITY };
+
+    /// The less of both.
+    fn or(self, other: Self) -> Self {
+        Self { bytes: self.bytes.min(other.bytes), foretold: self.foretold.min(other.foretold) }
+    }
 }
+
+/// A way to code frames without loss, but for errors made before.
+type Way = fn(&Search<'_>, &mut dyn Frames, &WebpOptions) -> Result<Option<Trial<File>>>;
+
+/// Those for what a program has drawn, and of how many times the bytes of a lossy sample one without loss may be.
+const DRAWN: &[(f64, Way)] = &[
+    #[cfg(feature = "gif")]
+    (TRADED, |search, frames, lossless| search.traded(frames, lossless)),
+    #[cfg(feature = "png")]
+    (FEW, |search, frames, lossless| search.few(frames, lossless)),
+];
 
 impl Search<'_> {
     fn best(&self, frames: &mut dyn Frames) -> Result<Optimised> {
@@ -179,22 +182,18 @@ impl Search<'_> {
         let most = again.as_ref().map_or(f64::INFINITY, |again| again.file.bytes.len() as f64 * HOPELESS);
         let outlook = self.outlook(frames, most)?;
         self.run.control.stage(Stage::Encode, 0.6);
-        #[cfg(feature = "gif")]
-        let traded = self.trade(frames, &outlook)?;
-        #[cfg(not(feature = "gif"))]
-        let traded: Option<(Trial<File>, f64)> = None;
-        let rival = traded.as_ref().map_or(Rival::NONE, |(traded, foretold)| Rival {
-            bytes: traded.file.bytes.len() as f64,
-            foretold: *foretold,
-        });
+        let (mut ways, mut rival) = (Vec::from_iter(again), Rival::NONE);
+        for (most, way) in DRAWN {
+            if outlook.exact <= most * outlook.bytes
+                && let Some((found, foretold)) = self.drawn(frames, &outlook, rival, *way)?
+            {
+                rival = rival.or(Rival { bytes: found.file.bytes.len() as f64, foretold });
+                ways.push(found);
+            }
+        }
         let serves = outlook.bytes <= most && rival.foretold > SURE * outlook.bytes;
-        let anew = serves.then(|| self.anew(frames, &viewed, &outlook, rival)).transpose()?.flatten();
-        #[cfg(feature = "png")]
-        let few = self.few(frames, &outlook)?;
-        #[cfg(not(feature = "png"))]
-        let few = None;
-        let found = again.into_iter().chain(traded.map(|traded| traded.0)).chain(anew).chain(few);
-        let best = found.reduce(|best, other| smaller(best, other, self.target));
+        ways.extend(serves.then(|| self.anew(frames, &viewed, &outlook, rival)).transpose()?.flatten());
+        let best = ways.into_iter().reduce(|best, other| smaller(best, other, self.target));
         let best = best.ok_or_else(|| Error::internal("searching an animation", "there was nothing to try"))?;
         let warnings = shortfall(best.score, self.task.goal).into_iter().collect();
         Ok(Optimised { bytes: best.file.bytes, score: best.file.mean, warnings })
@@ -308,29 +307,30 @@ impl Search<'_> {
         tried.file.bytes.len() as f64 * (1.0 + (self.target - tried.score) * GROWTH)
     }
 
-    /// With errors as of a GIF, where that may be smaller than otherwise, and what a sample of it came to.
-    #[cfg(feature = "gif")]
-    fn trade(&self, frames: &mut dyn Frames, outlook: &Outlook) -> Result<Option<(Trial<File>, f64)>> {
-        let (exact, most) = TRADED;
-        if outlook.exact > exact * outlook.bytes {
-            return Ok(None);
-        }
+    /// What one of [`DRAWN`] comes to, and by a sample of frames that are many or large; `None` where it does not
+    /// reach the target, or is not likely to be smaller than others.
+    fn drawn(
+        &self,
+        frames: &mut dyn Frames,
+        outlook: &Outlook,
+        rival: Rival,
+        way: Way,
+    ) -> Result<Option<(Trial<File>, f64)>> {
         let mut foretold = None;
         if outlook.bytes > LARGE as f64 || self.is_long(frames) {
             let mut sample = self.sample(frames);
             let task = &Moving { count: sample.count, ..*self.task };
-            match (Search { task, ..*self }).traded(&mut sample, &glance())? {
-                Some(traded) => foretold = Some(self.of_all(traded.file.bytes.len(), task.count)),
-                None => return Ok(None),
+            let Some(found) = way(&Search { task, ..*self }, &mut sample, &glance())? else { return Ok(None) };
+            let bytes = self.of_all(found.file.bytes.len(), task.count);
+            if bytes > WORTH * outlook.bytes.min(rival.foretold) {
+                return Ok(None);
             }
+            foretold = Some(bytes);
         }
-        if foretold.is_some_and(|bytes| bytes > most * outlook.bytes) {
-            return Ok(None);
-        }
-        let traded = self.traded(frames, &WebpOptions::lossless())?;
-        Ok(traded.map(|traded| {
-            let bytes = traded.file.bytes.len() as f64;
-            (traded, foretold.unwrap_or(bytes))
+        let found = way(self, frames, &WebpOptions::lossless())?;
+        Ok(found.map(|found| {
+            let bytes = found.file.bytes.len() as f64;
+            (found, foretold.unwrap_or(bytes))
         }))
     }
 
@@ -345,15 +345,12 @@ impl Search<'_> {
         Ok(Some(Trial { knob: found.knob, score: found.score, file: File { bytes, mean } }))
     }
 
-    /// Without loss, but in the colours of one palette, as an APNG has them, where something is half transparent, as stickers are,
-    /// which no GIF can be.
+    /// Without loss, but in the colours of one palette, as an APNG has them: what a program has drawn has few, and what is half
+    /// transparent can be in no GIF.
     #[cfg(feature = "png")]
-    fn few(&self, frames: &mut dyn Frames, outlook: &Outlook) -> Result<Option<Trial<File>>> {
-        if outlook.exact > FEW * outlook.bytes || !is_translucent(frames, self.run)? {
-            return Ok(None);
-        }
-        let lossless = |frames: &mut dyn Frames| encode(frames, self.task, &WebpOptions::lossless(), self.run);
-        let few = super::apng::in_few_colours(frames, self.task, self.target, self.run, lossless)?;
+    fn few(&self, frames: &mut dyn Frames, lossless: &WebpOptions) -> Result<Option<Trial<File>>> {
+        let file = |frames: &mut dyn Frames| encode(frames, self.task, lossless, self.run);
+        let few = super::apng::in_few_colours(frames, self.task, self.target, self.run, file)?;
         Ok(few.map(|(bytes, scores)| tried(self.target, scores, bytes)))
     }
 
