@@ -307,6 +307,17 @@ mod tests {
     }
 
     #[test]
+    fn what_is_left_behind_the_last_block_is_padding_or_damage() {
+        for file in [baseline(40, 24), progressive(40, 24)] {
+            let (start, end) = file.split_at(file.len() - 2);
+            let with = |left: &[u8]| decode(&[start, left, end].concat(), &WHOLE, run());
+            assert!(with(&[0; 100]).is_ok() && with(&[1, 2, 3, 4]).is_ok());
+            let left: Vec<u8> = (1..40).collect();
+            assert!(with(&left).unwrap_err().to_string().contains("more bits than its blocks take"));
+        }
+    }
+
+    #[test]
     fn restart_markers_must_come_in_turn() {
         let picture = photo(64, 32, Channels::Rgb);
         let encoder = Encoder::new(Preset::BaselineFastest).restart_interval(1);

@@ -143,7 +143,7 @@ impl Walk<'_> {
                 })?;
             }
         }
-        Ok(())
+        state.bits.end().map_err(|fault| damaged(format!("{} in scan {}", fault.problem(), self.number)))
     }
 
     #[inline]

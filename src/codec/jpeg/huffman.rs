@@ -11,6 +11,8 @@ pub(super) enum Fault {
     Value,
     /// A restart marker is missing or out of turn.
     Restart,
+    /// Bits are left behind the last block: what was read before is not what was written.
+    Left,
 }
 
 impl Fault {
@@ -21,10 +23,13 @@ impl Fault {
             Self::Code => "has a bit sequence that is no code",
             Self::Value => "has a value out of range",
             Self::Restart => "has lost a restart marker",
+            Self::Left => "has more bits than its blocks take",
         }
     }
 }
 
+/// Bytes that some encoders leave behind the last block, other than one byte again and again.
+const PADDING: usize = 8;
 /// Codes no longer than this are found with one look.
 const FAST_BITS: u32 = 9;
 
@@ -170,8 +175,17 @@ impl<'a> Bits<'a> {
         Ok(value)
     }
 
+    /// Nothing but padding may be left up to the end of a scan, or to a restart marker.
+    pub(super) fn end(&self) -> Result<(), Fault> {
+        let left = &self.data[self.at..];
+        let marker = left.windows(2).position(|pair| pair[0] == 0xFF && pair[1] != 0).unwrap_or(left.len());
+        let padding = left[..marker].iter().all(|byte| left[0] == *byte);
+        if padding || marker + (self.count / 8) as usize <= PADDING { Ok(()) } else { Err(Fault::Left) }
+    }
+
     /// Goes behind the next restart marker, which must be number `expected` (0 to 7).
     pub(super) fn restart(&mut self, expected: u8) -> Result<(), Fault> {
+        self.end()?;
         (self.held, self.count) = (0, 0);
         while let Some(found) = self.data[self.at..].iter().position(|&byte| byte == 0xFF) {
             self.at += found + 1;
