@@ -35,7 +35,18 @@ impl Work<'_> {
         if self.plan.format == Format::Svg {
             return self.vector();
         }
-        self.raster(&self.engine.codecs.metadata(self.info.format, self.bytes, self.run)?)
+        let mut done = self.raster(&self.engine.codecs.metadata(self.info.format, self.bytes, self.run)?)?;
+        done.warnings.extend(self.pictures_left_out(&done).map(str::to_owned));
+        Ok(done)
+    }
+
+    /// What to say of pictures that the source holds behind the first.
+    fn pictures_left_out(&self, done: &Optimised) -> Option<&'static str> {
+        match self.info.format {
+            #[cfg(feature = "jpeg")]
+            Format::Jpeg if done.bytes != self.bytes => crate::codec::jpeg::left_out(self.bytes),
+            _ => None,
+        }
     }
 
     fn raster(&self, metadata: &Metadata) -> Result<Optimised> {

@@ -23,6 +23,7 @@ mod recompress;
 mod scan;
 mod script;
 mod segments;
+mod several;
 mod spectrum;
 mod symbols;
 mod trellis;
@@ -30,6 +31,7 @@ mod write;
 
 pub(crate) use self::{
     blocks::{Blocks, zigzag},
+    several::left_out,
     spectrum::{Rounding, Spectrum},
 };
 
