@@ -15,12 +15,18 @@ pub(super) const TINGED: f32 = 0.03;
 const WORTH: f32 = 0.03;
 /// Pixels of one colour that are seen to be of half as wrong a hue, as those of a word.
 const WORD: u32 = 128;
+/// The same of a mark, as a star, that is of a purer colour than the mean which stands for it: it takes the place of that, and never
+/// one of its own.
+const MARK: u32 = 32;
 /// How far their colour may be off: more makes gray of white. And how much more of such errors words may have than areas.
 const FADED: f32 = 0.05;
 const THIN: f32 = 20.0;
 /// The side of a cell of colours that are alike, in Oklab, and how many of the worst are tried as the next colour.
 const CELL: f32 = 0.04;
 const TRIED: usize = 32;
+
+/// Without any hue.
+const GRAY: Point = [0.0; 4];
 
 /// The square of [`TINGED`]'s distance.
 pub(super) fn tinge(one: Point, other: Point) -> f32 {
@@ -48,16 +54,19 @@ pub(super) fn keep_words(
         return Ok(());
     }
     let mut free = vec![true; means];
-    let mut words: Vec<&Bin> = histogram.bins.iter().filter(|bin| bin.pixels >= WORD).collect();
+    let mut words: Vec<&Bin> = histogram.bins.iter().filter(|bin| bin.pixels >= MARK).collect();
     words.sort_unstable_by(|one, other| other.pixels.cmp(&one.pixels).then(one.colour.cmp(&other.colour)));
     let mut index = Points::new(points);
     for bin in words {
         run.check()?;
         let (at, far) = index.nearest(bin.point);
+        if bin.pixels < WORD && tinge(bin.point, GRAY) <= tinge(points[at], GRAY) {
+            continue;
+        }
         // A mean may be of no hue that there is.
         let faded = far > FADED * FADED;
         let wrong = faded || tinge(points[at], bin.point) > TINGED * TINGED / 4.0;
-        let much = faded && far * bin.pixels as f32 > THIN * missed;
+        let much = faded && bin.pixels >= WORD && far * bin.pixels as f32 > THIN * missed;
         // What lies between others are smooth edges, which may come in steps, unless it is what these are the edges of.
         let outermost = || points.iter().all(|&point| is_beyond(bin.point, points[at], point));
         let is_less = |other: &Bin| other.colour == colours[at] && other.pixels < bin.pixels;
@@ -217,6 +226,26 @@ mod tests {
         };
         assert!(kept(true).contains(&[44, 160, 44, 255]), "{:?}", kept(true));
         assert!(!kept(false).contains(&[44, 160, 44, 255]));
+    }
+
+    #[test]
+    fn a_mark_keeps_its_pure_colour_whatever_its_rim() {
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        let pixel = |at: usize| match (at % 96, at / 96) {
+            (10..17, 10..17) => [255, 192, 0],
+            // No two pixels of the rim are alike.
+            (x @ 7..20, y @ 7..20) => [205 + x as u8, 155 + y as u8, 35],
+            (40.., 40..) => [165; 3],
+            _ => [255; 3],
+        };
+        let samples = (0..96 * 96).flat_map(pixel).collect();
+        let page = Picture::new(96, 96, Channels::Rgb, Samples::Eight(samples)).unwrap();
+        let histogram = Histogram::new(&page, run).unwrap();
+        let mut colours = cluster(&histogram, 3, run).unwrap().colours;
+        let mut points: Vec<Point> = colours.iter().map(|&colour| point(colour)).collect();
+        assert!(!colours.contains(&[255, 192, 0, 255]), "nothing to be mended");
+        keep_words(&histogram, &mut colours, &mut points, (3, f32::INFINITY), run).unwrap();
+        assert!(colours.contains(&[255, 192, 0, 255]) && colours.len() == 3, "{colours:?}");
     }
 
     #[test]
