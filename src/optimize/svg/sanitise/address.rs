@@ -138,6 +138,15 @@ pub(super) fn without_server(paint: &str) -> String {
     if colour { behind.to_owned() } else { "none".to_owned() }
 }
 
+/// The fonts among the sources of one that are in their addresses, without what is said of them; empty where there is none.
+pub(super) fn embedded_fonts(sources: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | ';' | ':' | ',' | '.' | '-');
+    let addresses = sources.split("url(").skip(1).filter_map(|source| source.split_once(')'));
+    let addresses = addresses.map(|(address, _)| address.trim().trim_matches(['"', '\'']));
+    let fonts = addresses.filter(|address| address.chars().all(plain) && Address::read(address) == Address::Font);
+    fonts.map(|font| format!("url({font})")).collect::<Vec<_>>().join(",")
+}
+
 /// Without the escapes of CSS, `\75 rl(` for `url(`, and whether one of them was for a quote.
 fn unescaped(value: &str) -> (String, bool) {
     let mut text = String::with_capacity(value.len());

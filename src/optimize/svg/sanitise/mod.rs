@@ -346,11 +346,13 @@ fn kept_of(block: &str) -> (Vec<Declaration>, bool) {
     declared.retain_mut(|declaration| {
         let stays = stays_inside(declaration);
         all &= stays;
-        let mended = !stays && matches!(declaration.name.as_str(), "fill" | "stroke");
-        if mended {
-            declaration.value = address::without_server(&declaration.value);
+        match declaration.name.as_str() {
+            _ if stays => return true,
+            "fill" | "stroke" => declaration.value = address::without_server(&declaration.value),
+            "src" => declaration.value = address::embedded_fonts(&declaration.value),
+            _ => return false,
         }
-        stays || mended
+        !declaration.value.is_empty()
     });
     (declared, all)
 }
@@ -409,8 +411,12 @@ fn clean_rules(sheet: &str, depth: u8, nested: bool, removed: &mut BTreeSet<Stri
                 continue;
             }
             "@font-face" | "@page" => {
-                if let (kept, true) = kept_of(body) {
+                let (kept, all) = kept_of(body);
+                // A font of which a source stays is one.
+                if all || kind == "@font-face" && kept.iter().any(|declaration| declaration.name == "src") {
                     text.push_str(&format!("{head}{{{}}}", css::written(&kept)));
+                }
+                if all {
                     continue;
                 }
             }

@@ -8,7 +8,7 @@ use crate::{
 
 /// Documents that act, load or lead elsewhere in some viewer: after OWASP's and DOMPurify's collections. Each says `EVIL`
 /// where the harm is, and `kept` where nothing is wrong.
-const ATTACKS: [&str; 86] = [
+const ATTACKS: [&str; 88] = [
     "<script>EVIL</script>",
     "<script href=\"EVIL\"/>",
     "<script xlink:href=\"data:text/javascript,EVIL\"/>",
@@ -94,6 +94,8 @@ const ATTACKS: [&str; 86] = [
     "<rect style=\"fill:url(\\22#a\\22/x/EVIL)\"/>",
     "<rect style=\"fill:url(\\&quot;#a\\&quot;/EVIL)\"/>",
     "<rect filter=\"url('#a'/EVIL)\"/>",
+    "<style>@font-face{font-family:x;src:url(data:font/woff2;base64,AAAA),url(https://EVIL/f.woff2)}</style>",
+    "<style>@font-face{font-family:x;src:url(data:font/woff2;EVIL\\)),url('data:font/woff2;a),url(//EVIL')}</style>",
     "<?xml-stylesheet href=\"https://EVIL\"?><!-- EVIL --><text>kept</text>",
 ];
 
@@ -132,6 +134,13 @@ fn no_document_that_acts_or_loads_may_stay_as_it_is() {
         // Nothing shows elements of a namespace that nobody knows, and comments; a viewer may follow an instruction.
         assert!(!super::cleaned(&text, 0, run).is_ok_and(|cleaned| cleaned.was_clean), "{attack}");
     }
+}
+
+#[test]
+fn of_a_font_the_sources_that_are_in_the_document_stay() {
+    let sources = "url(https://example.com/a.woff2),url('data:font/woff2;base64,A+/=') format('woff2'),local(x)";
+    let text = cleaned(&format!("<style>@font-face{{font-family:x;src:{sources}}}text{{font-family:x}}</style>"));
+    assert!(text.contains("@font-face{font-family:x;src:url(data:font/woff2;base64,A+/=)}"), "{text}");
 }
 
 #[test]
