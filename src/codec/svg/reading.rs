@@ -42,12 +42,21 @@ pub(super) fn mended(text: &str, document: &Document<'_>) -> Option<String> {
             edits.extend(content.map(|range| (range, escaped(plain.as_deref().unwrap_or(&sheet)))));
         }
     }
-    let mut text = (!edits.is_empty()).then(|| text.to_owned())?;
-    edits.sort_by_key(|(range, _)| range.start);
-    for (range, plain) in edits.into_iter().rev() {
-        text.replace_range(range, &plain);
+    if edits.is_empty() {
+        return None;
     }
-    Some(text)
+    edits.sort_by_key(|(range, _)| range.start);
+    let (mut mended, mut at) = (String::with_capacity(text.len()), 0);
+    for (range, plain) in edits {
+        // Elements within a sheet go with it.
+        if range.start < at {
+            continue;
+        }
+        mended.extend([&text[at..range.start], &plain]);
+        at = range.end;
+    }
+    mended.push_str(&text[at..]);
+    Some(mended)
 }
 
 fn style_of(document: &Document<'_>) -> Css {
@@ -114,5 +123,7 @@ mod tests {
             <a style='fill:&quot;x&quot;' fill='&lt;'/><g fill='red' class='var(--a)'/></svg>";
         assert_eq!(mended(text).unwrap(), plain);
         assert_eq!(mended("<svg><style>a{transform:none}</style></svg>"), None);
+        let nested = "<svg><style>:root{a:b}<g style='fill:var(--a,red)'/></style></svg>";
+        assert_eq!(mended(nested).unwrap(), "<svg><style>svg{a:b}</style></svg>");
     }
 }
