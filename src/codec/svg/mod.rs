@@ -49,6 +49,7 @@ pub(crate) use self::probe::probe;
 #[cfg(feature = "svg")]
 pub(crate) use self::{
     address::{placed_urls, urls},
+    css::{Declaration, declarations, in_name, rule, rules, split, stripped, written},
     draw::Drawing,
     mark::{marked, packed, unmarked},
     notices::{notices, with_notices},

@@ -27,7 +27,7 @@ pub(super) fn mended(text: &str, document: &Document<'_>) -> Option<String> {
                     let again = !value.is_empty() && !seen.insert(value) && (!styled || is_only_referred(name));
                     again.then(String::new)
                 }
-                ("style", Some(css)) if css::is_in(value) => Some(css.declarations(value)),
+                ("style", Some(css)) if css::is_in(value) => Some(css.declarations(&css::stripped(value))),
                 (name, Some(css)) if COMPUTED.contains(&name) && css::is_in(value) => Some(css.value(value)),
                 _ => None,
             };
@@ -63,11 +63,12 @@ fn style_of(document: &Document<'_>) -> Css {
     let sheets = document.descendants().filter(|node| node.tag_name().name() == "style").map(sheet_of);
     let sheets: Vec<String> = sheets.collect();
     let root = document.root_element().attribute("style").unwrap_or_default();
-    Css::new(sheets.iter().map(String::as_str), root)
+    Css::new(sheets.iter().map(String::as_str), &css::stripped(root))
 }
 
+/// Without comments.
 fn sheet_of(style: Node<'_, '_>) -> String {
-    style.children().filter(Node::is_text).filter_map(|text| text.text()).collect()
+    css::stripped(&style.children().filter(Node::is_text).filter_map(|text| text.text()).collect::<String>())
 }
 
 /// Where the content of an element stands; `None` where it has none.

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, str::FromStr};
 use simplecss::{AttributeOperator, PseudoClass, Selector};
 
 use super::{
-    text::{Declaration, declarations, rules, split},
+    Declaration, declarations, rules, split,
     valid::{Place, is_invalid},
 };
 use crate::{

@@ -2,15 +2,14 @@
 
 mod matched;
 mod reach;
-mod text;
 mod valid;
 
 pub(super) use matched::{Cascade, Sheet, falls_back};
 pub(super) use reach::reaching;
-pub(super) use text::{Declaration, declarations, in_name, rule, rules, stripped, written};
 pub(super) use valid::{Place, is_invalid};
 
 use super::tree::{Content, Id, Tree};
+pub(super) use crate::codec::svg::{Declaration, declarations, in_name, rule, rules, split, stripped, written};
 
 /// Whether an element has such CSS, as a `style` or a sheet.
 pub(super) fn says(tree: &Tree, id: Id, such: impl Fn(&str) -> bool) -> bool {

@@ -4,10 +4,7 @@ use std::collections::BTreeMap;
 
 use simplecss::Selector;
 
-use super::{
-    matched::Elements,
-    text::{in_name, rule, rules, split},
-};
+use super::{in_name, matched::Elements, rule, rules, split};
 use crate::{codec::svg::selector_tests, optimize::svg::tree::Tree};
 
 /// Tests of selectors against elements beyond which every rule stays.

@@ -1,7 +1,12 @@
 //! What browsers compute of CSS for a picture on a light screen, in words that usvg knows.
 
+mod syntax;
+
 use std::{cell::Cell, collections::BTreeMap};
 
+pub(crate) use syntax::{Declaration, declarations, in_name, rule, rules, split, stripped, written};
+
+use self::syntax::function;
 use crate::picture::transfer;
 
 /// What stands in every text that may have something to compute.
@@ -35,23 +40,20 @@ impl Css {
         let mut css = Self { variables: BTreeMap::new(), room: Cell::new(VARIABLE_BYTES) };
         for sheet in sheets {
             let sheet = shown(sheet, DEPTH);
-            for (selectors, declarations) in rules(&sheet) {
-                let of_root = selectors.split(',').any(|one| matches!(one.trim(), ":root" | "svg" | "*" | "html"));
-                css.declare(declarations, of_root);
+            for (selectors, block) in rules(&sheet, true) {
+                let mut selectors = split(selectors, ',').into_iter();
+                css.declare(block, selectors.any(|one| matches!(one, ":root" | "svg" | "*" | "html")));
             }
         }
         css.declare(root, true);
         css
     }
 
-    fn declare(&mut self, declarations: &str, of_root: bool) {
-        for declaration in pieces(declarations, b';') {
-            let Some((name, value)) = declaration.split_once(':').filter(|(name, _)| name.trim().starts_with("--"))
-            else {
-                continue;
-            };
-            let known = self.variables.entry(name.trim().to_owned()).or_insert_with(|| Some(String::new()));
-            *known = known.take().filter(|_| of_root).map(|_| value.trim().to_owned());
+    fn declare(&mut self, block: &str, of_root: bool) {
+        for Declaration { name, value, .. } in declarations(block).into_iter().filter(|one| one.name.starts_with("--"))
+        {
+            let known = self.variables.entry(name).or_insert_with(|| Some(String::new()));
+            *known = known.take().filter(|_| of_root).map(|_| value);
         }
     }
 
@@ -85,7 +87,7 @@ impl Css {
                 known => {
                     let arguments = self.computed(arguments, transforms, deeper);
                     let plain = match known {
-                        "light-dark" => pieces(&arguments, b',').next().map(|light| light.trim().to_owned()),
+                        "light-dark" => split(&arguments, ',').first().map(|light| (*light).to_owned()),
                         "color" => colour(&arguments),
                         known if transforms => transform(known, &arguments),
                         _ => None,
@@ -119,30 +121,22 @@ impl Css {
 /// which it is not known.
 fn shown(sheet: &str, depth: u8) -> String {
     let Some(deeper) = depth.checked_sub(1) else { return sheet.to_owned() };
-    let (mut out, mut rest) = (String::with_capacity(sheet.len()), sheet);
-    while let Some(at) = find(rest, |c| c == b'@') {
-        out.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let Some(head) = find(rest, |c| matches!(c, b'{' | b';')) else { break };
-        let block = rest.as_bytes()[head] == b'{';
-        let end = if block { head + 1 + closing(&rest[head + 1..], b'{', b'}') } else { head };
-        let (rule, behind) = rest.split_at((end + 1).min(rest.len()));
-        let (name, condition) = rule[1..head].split_at(rule[1..head].find([' ', '(', '\t', '\n']).unwrap_or(head - 1));
+    let shown = rules(sheet, true).into_iter().map(|(head, body)| {
+        let name = head.split(|c: char| c.is_ascii_whitespace() || c == '(').next().unwrap_or(head);
+        let condition = &head[name.len()..];
         let holds = match &*name.to_ascii_lowercase() {
-            "media" if block => is_light_screen(condition),
-            "supports" if block => (!condition.contains("not")).then_some(true),
-            "layer" if block => Some(true),
+            "@media" => is_light_screen(condition),
+            "@supports" => (!condition.contains("not")).then_some(true),
+            "@layer" => Some(true),
             _ => None,
         };
         match holds {
-            Some(true) => out.push_str(&shown(&rest[head + 1..end], deeper)),
-            Some(false) => {}
-            None => out.push_str(rule),
+            Some(true) => shown(body, deeper),
+            Some(false) => String::new(),
+            None => rule(head, body),
         }
-        rest = behind;
-    }
-    out.push_str(rest);
-    out
+    });
+    shown.collect()
 }
 
 /// Whether a list of media queries holds on a light screen; `None` where that depends on something else.
@@ -171,85 +165,6 @@ fn feature(term: &str) -> Option<bool> {
         "(prefers-contrast:more)" | "(prefers-contrast:less)" | "(forced-colors:active)" => Some(false),
         _ => None,
     }
-}
-
-/// Selectors and declarations of the rules of a sheet, but for those within blocks.
-fn rules(sheet: &str) -> impl Iterator<Item = (&str, &str)> {
-    let mut rest = sheet;
-    std::iter::from_fn(move || {
-        let open = find(rest, |c| c == b'{')?;
-        let end = open + 1 + closing(&rest[open + 1..], b'{', b'}');
-        let rule = (rest[..open].rsplit("*/").next().unwrap_or_default().trim(), &rest[open + 1..end]);
-        rest = &rest[(end + 1).min(rest.len())..];
-        Some(rule)
-    })
-}
-
-/// The first function of `text`: what stands before it, its name and arguments, and what stands behind it.
-fn function(text: &str) -> Option<(&str, &str, &str, &str)> {
-    let is_name = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_');
-    let mut from = 0;
-    loop {
-        let open = from + find(&text[from..], |c| c == b'(')?;
-        let name = text.as_bytes()[..open].iter().rposition(|&c| !is_name(c)).map_or(0, |at| at + 1);
-        if name < open {
-            let end = open + 1 + closing(&text[open + 1..], b'(', b')');
-            let behind = (end + 1).min(text.len());
-            return Some((&text[..name], &text[name..open], &text[open + 1..end], &text[behind..]));
-        }
-        from = open + 1;
-    }
-}
-
-/// `text` between these characters, where they are in no string, comment or bracket.
-fn pieces(text: &str, between: u8) -> impl Iterator<Item = &str> {
-    let mut rest = Some(text);
-    std::iter::from_fn(move || {
-        let text = rest?;
-        let (mut at, mut end) = (0, text.len());
-        while let Some(found) = find(&text[at..], |c| c == between || c == b'(') {
-            at += found;
-            if text.as_bytes()[at] == between {
-                end = at;
-                break;
-            }
-            at = (at + 2 + closing(&text[at + 1..], b'(', b')')).min(text.len());
-        }
-        rest = text.get(end + 1..);
-        Some(&text[..end])
-    })
-}
-
-/// Where what is open ends; the end of `text` where it does not.
-fn closing(text: &str, open: u8, close: u8) -> usize {
-    let (mut at, mut depth) = (0, 0u32);
-    while let Some(found) = find(&text[at..], |c| c == open || c == close) {
-        at += found;
-        match (text.as_bytes()[at] == open, depth.checked_sub(1)) {
-            (true, _) => depth += 1,
-            (false, Some(outer)) => depth = outer,
-            (false, None) => return at,
-        }
-        at += 1;
-    }
-    text.len()
-}
-
-/// The first such character of ASCII that is in no string or comment.
-fn find(text: &str, is: impl Fn(u8) -> bool) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    while let Some(&c) = bytes.get(at) {
-        if is(c) {
-            return Some(at);
-        }
-        at += match c {
-            b'"' | b'\'' => 1 + bytes[at + 1..].iter().position(|&other| other == c).map_or(bytes.len(), |end| end + 1),
-            b'/' if bytes.get(at + 1) == Some(&b'*') => text[at + 2..].find("*/").map_or(bytes.len(), |end| end + 4),
-            _ => 1,
-        };
-    }
-    None
 }
 
 /// A colour of `color()` in sRGB, clipped as on a screen of its gamut; `None` for other spaces than Display P3 and sRGB.

@@ -2,7 +2,7 @@
 
 /// A property and its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::optimize::svg) struct Declaration {
+pub(crate) struct Declaration {
     /// In lower case, but for custom properties.
     pub name: String,
     pub value: String,
@@ -12,7 +12,7 @@ pub(in crate::optimize::svg) struct Declaration {
 /// What stands between braces and in front of them; at-rules as they are, with an empty body where they have none. Rules
 /// that say nothing are left out, so that what has no body and is no at-rule is a declaration beside nested rules. Where rules are
 /// not `nested` there are no such: what ends like one belongs to the selectors of the rule behind it, which nobody understands then.
-pub(in crate::optimize::svg) fn rules(sheet: &str, nested: bool) -> Vec<(&str, &str)> {
+pub(crate) fn rules(sheet: &str, nested: bool) -> Vec<(&str, &str)> {
     let (mut found, mut spoilt) = (Vec::new(), false);
     let mut rest = sheet;
     while let Some((at, c)) = outside(rest, &['{', ';', '}']) {
@@ -38,17 +38,17 @@ pub(in crate::optimize::svg) fn rules(sheet: &str, nested: bool) -> Vec<(&str, &
 }
 
 /// What stands in front of braces and between them, written again; what has nothing between them is a statement.
-pub(in crate::optimize::svg) fn rule(head: &str, body: &str) -> String {
+pub(crate) fn rule(head: &str, body: &str) -> String {
     if body.is_empty() { format!("{head};") } else { format!("{head}{{{body}}}") }
 }
 
 /// Whether a character may stand in an identifier without an escape.
-pub(in crate::optimize::svg) fn in_name(c: char) -> bool {
+pub(crate) fn in_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || !c.is_ascii() || matches!(c, '-' | '_')
 }
 
 /// The declarations of a block or a `style` attribute, in their order.
-pub(in crate::optimize::svg) fn declarations(block: &str) -> Vec<Declaration> {
+pub(crate) fn declarations(block: &str) -> Vec<Declaration> {
     split(block, ';').into_iter().filter_map(declaration).collect()
 }
 
@@ -66,7 +66,7 @@ fn declaration(text: &str) -> Option<Declaration> {
 }
 
 /// Declarations as a `style` attribute has them.
-pub(in crate::optimize::svg) fn written(declarations: &[Declaration]) -> String {
+pub(crate) fn written(declarations: &[Declaration]) -> String {
     let one = |declaration: &Declaration| {
         let important = if declaration.important { "!important" } else { "" };
         format!("{}:{}{important}", declaration.name, declaration.value)
@@ -75,7 +75,7 @@ pub(in crate::optimize::svg) fn written(declarations: &[Declaration]) -> String 
 }
 
 /// The parts between separators that stand outside of strings, brackets and parentheses.
-pub(super) fn split(text: &str, separator: char) -> Vec<&str> {
+pub(crate) fn split(text: &str, separator: char) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some((at, _)) = outside(rest, &[separator]) {
@@ -85,6 +85,25 @@ pub(super) fn split(text: &str, separator: char) -> Vec<&str> {
     found.push(rest.trim());
     found.retain(|part| !part.is_empty());
     found
+}
+
+/// The first function of `text`: what stands before it, its name and arguments, and what stands behind it.
+pub(crate) fn function(text: &str) -> Option<(&str, &str, &str, &str)> {
+    let mut from = 0;
+    loop {
+        let open = from + outside(&text[from..], &['('])?.0;
+        let (before, inner) = (&text[..open], &text[open + 1..]);
+        let name = before.trim_end_matches(in_name).len();
+        if name < open {
+            let end = match begins_address(before, inner) {
+                true => inner.find(')'),
+                false => outside(inner, &[')']).map(|(at, _)| at),
+            };
+            let (arguments, behind) = end.map_or((inner, ""), |end| (&inner[..end], &inner[end + 1..]));
+            return Some((&before[..name], &before[name..], arguments, behind));
+        }
+        from = open + 1;
+    }
 }
 
 /// The first of `wanted` outside of strings, brackets and parentheses. An address without quotes ends like a string, but
@@ -136,7 +155,7 @@ fn closing(text: &str) -> usize {
 }
 
 /// The same without comments, which count as a space, and without the brackets of old HTML.
-pub(in crate::optimize::svg) fn stripped(css: &str) -> String {
+pub(crate) fn stripped(css: &str) -> String {
     let mut text = String::with_capacity(css.len());
     let mut rest = css;
     while let Some(at) = rest.find("/*") {
