@@ -142,7 +142,7 @@ impl<'a> Settings<'a> {
             kinds: near || matches!(task.goal, Goal::Lossless | Goal::Quality(100)),
             single: near,
             keep_ids: task.keep_ids,
-            sheets: style::is_styled(tree),
+            sheets: tree.changes().are_any(),
             // What the document has to reach, its pictures have to.
             embedded: match task.goal {
                 Goal::Lossless | Goal::Quality(100) | Goal::Smart(Preset::Low) => Some(Compression::Lossless),
@@ -202,7 +202,7 @@ fn nested(bytes: &[u8], settings: &Settings<'_>) -> Result<Option<String>> {
     let Ok(document) = svg::document(&text, settings.run) else { return Ok(None) };
     let mut tree = build::build(&document);
     passed_over::drop_passed_over(&mut tree);
-    let sheets = style::is_styled(&tree);
+    let sheets = tree.changes().are_any();
     let inner = Settings { keep_ids: false, tolerance: search::EXACT, lossy: false, sheets, ..*settings };
     apply(&mut tree, Stage::First, &inner, &|_| true)?;
     let tree = structured(tree, &inner, &|_| true)?;

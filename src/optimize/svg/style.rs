@@ -24,13 +24,7 @@ pub(super) enum Value {
 pub(super) fn inherited(tree: &Tree, name: &str) -> Vec<Value> {
     let initial = property(name).map_or("", |property| property.initial);
     let mut values = vec![Value::Known(initial.to_owned()); tree.capacity()];
-    let used = used(tree);
-    let mut moving = vec![false; tree.capacity()];
-    for (animation, target) in animations(tree) {
-        if tree.get(animation, "attributeName").is_some_and(|changed| changed.trim() == name) {
-            moving[target.index()] = true;
-        }
-    }
+    let (used, moving) = (used(tree), moving(tree, name));
     for id in tree.descendants(tree.root()) {
         let value = match (tree.get(id, name), tree.parent(id)) {
             _ if moving[id.index()] || is_declared(tree, id, name) => Value::Context,
@@ -42,6 +36,17 @@ pub(super) fn inherited(tree: &Tree, name: &str) -> Vec<Value> {
         values[id.index()] = value;
     }
     values
+}
+
+/// The elements of which one attribute or property changes, in time or by a sheet; by [`Id::index`].
+pub(super) fn moving(tree: &Tree, name: &str) -> Vec<bool> {
+    let mut moving = if tree.changes().say(name) { reached(tree) } else { vec![false; tree.capacity()] };
+    for (animation, target) in animations(tree) {
+        if tree.get(animation, "attributeName").is_some_and(|changed| changed.trim() == name) {
+            moving[target.index()] = true;
+        }
+    }
+    moving
 }
 
 /// Whether the `style` of an element has a word in a property, which then is not what attributes say.
@@ -104,14 +109,25 @@ pub(super) fn marked(tree: &Tree) -> Vec<bool> {
     (0..tree.capacity()).map(|at| markers.iter().any(|values| paints(&values[at]))).collect()
 }
 
-/// Whether the document has a sheet that could not be folded, so that attributes are not all there is.
+/// Whether the document has a sheet of which nobody knows what it changes, so that attributes are not all there is.
 pub(super) fn is_styled(tree: &Tree) -> bool {
-    tree.elements().iter().any(|id| tree.is(*id, &["style"]))
+    tree.changes().are_unknown()
 }
 
-/// Whether elements change over time, by an animation inside them or one that names them; by [`Id::index`].
+/// The elements that sheets may change, by [`Id::index`].
+pub(super) fn reached(tree: &Tree) -> Vec<bool> {
+    let mut reached = vec![false; tree.capacity()];
+    if tree.changes().are_any() {
+        for id in tree.elements() {
+            reached[id.index()] = tree.element(id).is_some_and(|element| tree.changes().reach(element));
+        }
+    }
+    reached
+}
+
+/// The elements that change: over time, by an animation inside them or one that names them, or by sheets; by [`Id::index`].
 pub(super) fn animated(tree: &Tree) -> Vec<bool> {
-    let mut animated = vec![false; tree.capacity()];
+    let mut animated = reached(tree);
     for (_, target) in animations(tree) {
         animated[target.index()] = true;
     }

@@ -130,6 +130,41 @@ fn sheets_that_depend_on_the_viewer_stay_with_their_classes() {
 }
 
 #[test]
+fn what_no_rule_at_times_may_change_is_folded_and_optimised_beside_the_sheet() {
+    let sheet = ".a{fill:red}#keep:hover{fill:blue}@font-face{font-family:x;src:url(data:font/woff2;base64,AAAA)}";
+    let gradient = "<linearGradient id=\"long\"><stop/></linearGradient>";
+    let text = optimised(&format!(
+        "<style>{sheet}.b{{fill:#00ff00}}</style>{gradient}<g><path id=\"keep\" class=\"a\" d=\"M0 0h9v9z\"/></g>\
+         <g><path class=\"b\" d=\"M20 0h9v9z\"/></g><path fill=\"url(#long)\" d=\"M40 0h9v9z\"/>"
+    ));
+    let gradient = gradient.replace("long", "a");
+    assert_eq!(
+        text,
+        format!(
+            "<style>{sheet}</style>{gradient}<path id=\"keep\" class=\"a\" d=\"m0 0h9v9\"/>\
+             <path fill=\"#0f0\" d=\"m20 0h9v9\"/><path fill=\"url(#a)\" d=\"m40 0h9v9\"/>"
+        )
+    );
+}
+
+#[test]
+fn rules_stay_with_those_at_times_that_they_rank_with() {
+    let path = |class: &str| format!("<path class=\"{class}\"/>");
+    let styled = |sheet: &str, classes: [&str; 2]| {
+        ruled("styles", &format!("<svg><style>{sheet}</style>{}</svg>", classes.map(path).concat()))
+    };
+    // By way of an element that both are for, and then of one for the second and a third.
+    let chain = ".a:hover{fill:red}.b{fill:blue}.c{fill:lime}";
+    assert!(styled(chain, ["a b", "b c"]).contains(chain));
+    assert!(styled(chain, ["a b", "c"]).ends_with("<path class=\"c\" fill=\"lime\"/></svg>"));
+    for whole in [".a:hover{fill:red}.b{mix-blend-mode:screen}", ".a:hover{fill:red}.b{fill:red!important}"] {
+        assert!(styled(whole, ["a", "b"]).contains(whole), "{whole}");
+    }
+    let inline = "<svg><style>.a:hover{fill:red}</style><path class=\"a\" style=\"fill:blue\"/></svg>";
+    assert_eq!(ruled("styles", inline), inline);
+}
+
+#[test]
 fn text_and_what_it_hangs_on_is_exact() {
     let text = optimised(
         "<g transform=\"translate(1.23456789 2)\"><text x=\"1.23456789\" y=\"5\" font-size=\"3.3333333\"> a <tspan>b</tspan> c</text></g>",

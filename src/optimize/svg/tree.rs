@@ -1,6 +1,12 @@
 //! A document that can be changed.
 
-use std::{collections::BTreeSet, fmt};
+use std::{
+    collections::BTreeSet,
+    fmt,
+    sync::{Arc, OnceLock},
+};
+
+use super::css::Changes;
 
 /// A node's place in its [`Tree`]; stays valid when other nodes move or go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -10,6 +16,8 @@ pub(super) struct Id(usize);
 #[derive(Clone)]
 pub(super) struct Tree {
     nodes: Vec<Node>,
+    /// Found when it is first asked for, and again once nodes came or went or texts may have changed.
+    changes: OnceLock<Arc<Changes>>,
 }
 
 #[derive(Debug, Clone)]
@@ -79,7 +87,8 @@ impl Element {
 
 impl Tree {
     pub(super) fn new(root: Element) -> Self {
-        Self { nodes: vec![Node { parent: None, children: Vec::new(), content: Content::Element(root) }] }
+        let root = Node { parent: None, children: Vec::new(), content: Content::Element(root) };
+        Self { nodes: vec![root], changes: OnceLock::new() }
     }
 
     pub(super) const fn root(&self) -> Id {
@@ -110,10 +119,16 @@ impl Tree {
     }
 
     pub(super) fn text_mut(&mut self, id: Id) -> Option<&mut String> {
+        self.changes.take();
         match &mut self.nodes[id.0].content {
             Content::Element(_) => None,
             Content::Text(text) => Some(text),
         }
+    }
+
+    /// What the document's sheets may change of it.
+    pub(super) fn changes(&self) -> &Changes {
+        self.changes.get_or_init(|| Arc::new(Changes::of(self)))
     }
 
     /// The name of an SVG element; empty for everything else.
@@ -186,6 +201,7 @@ impl Tree {
 
     /// Adds a node as the last child of `parent`.
     pub(super) fn append(&mut self, parent: Id, content: Content) -> Id {
+        self.changes.take();
         let id = Id(self.nodes.len());
         self.nodes.push(Node { parent: Some(parent), children: Vec::new(), content });
         self.nodes[parent.0].children.push(id);
@@ -200,6 +216,7 @@ impl Tree {
     /// Takes nodes and all below them out of the document, in the time that it takes to look once at all who stand beside one
     /// of them.
     pub(super) fn remove_all(&mut self, gone: &[Id]) {
+        self.changes.take();
         let parents: BTreeSet<Id> = gone.iter().filter_map(|id| self.nodes[id.0].parent.take()).collect();
         for parent in parents {
             let mut children = std::mem::take(&mut self.nodes[parent.0].children);
@@ -251,6 +268,7 @@ impl Tree {
 
     /// Takes out all nodes that `keep` refuses, with all below them.
     pub(super) fn retain(&mut self, mut keep: impl FnMut(&Self, Id) -> bool) {
+        self.changes.take();
         let mut open = vec![self.root()];
         while let Some(id) = open.pop() {
             let (kept, gone): (Vec<Id>, Vec<Id>) = self.children(id).iter().partition(|child| keep(self, **child));

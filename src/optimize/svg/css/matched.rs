@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, str::FromStr};
 use simplecss::{AttributeOperator, PseudoClass, Selector};
 
 use super::{
-    Declaration, declarations, rules, split,
+    Changes, Declaration, declarations, rule, rules, split,
     valid::{Place, is_invalid},
 };
 use crate::{
@@ -13,48 +13,105 @@ use crate::{
     optimize::svg::tree::{Id, Tree},
 };
 
-/// A style sheet without anything that depends on the viewer: no at-rules, no pseudo-classes but `:first-child`.
+/// A style sheet, of which some rules hold always and others at times.
 #[derive(Debug)]
 pub(in crate::optimize::svg) struct Sheet<'a> {
-    /// From the least specific to the most.
-    rules: Vec<(Selector<'a>, Vec<Declaration>)>,
+    rules: Vec<Rule<'a>>,
+    /// Every selector that says nothing of the viewer, with the place of its rule; from the least specific to the most.
+    selectors: Vec<(Selector<'a>, usize)>,
+}
+
+#[derive(Debug)]
+struct Rule<'a> {
+    head: &'a str,
+    body: &'a str,
+    declarations: Vec<Declaration>,
+    /// It stays in the sheet, as it holds at times, or is for elements that such rules are for, too.
+    stays: bool,
 }
 
 impl<'a> Sheet<'a> {
-    /// Reads a sheet without comments; `None` where anything in it could apply at one time and not at another, or is
-    /// not understood.
+    /// Reads a sheet without comments; `None` where something is not understood.
     pub(in crate::optimize::svg) fn parse(css: &'a str) -> Option<Self> {
-        let mut found = Vec::new();
+        let mut sheet = Self { rules: Vec::new(), selectors: Vec::new() };
         for (head, body) in rules(css, false) {
-            if head.starts_with('@') || body.contains('{') {
-                return None;
-            }
+            let mut rule = Rule { head, body, declarations: Vec::new(), stays: head.starts_with('@') };
             let bare: String = head.split_ascii_whitespace().collect();
-            if format!(",{bare},").contains(",,") {
+            if !rule.stays && format!(",{bare},").contains(",,") {
                 // A list with an empty place in it is none.
                 continue;
             }
-            for selector in split(head, ',') {
+            for selector in split(head, ',').into_iter().filter(|_| !head.starts_with('@')) {
                 let known = selector.replace(":first-child", "");
-                if known.contains([':', '~', '\\', '|']) {
+                if known.contains(['~', '\\', '|']) || body.contains('{') {
                     return None;
                 }
-                found.push((Selector::parse(selector)?, understood(body)));
+                if known.contains(':') {
+                    rule.stays = true;
+                } else {
+                    sheet.selectors.push((Selector::parse(selector)?, sheet.rules.len()));
+                }
+            }
+            if !head.starts_with('@') {
+                rule.declarations = understood(body);
+            }
+            sheet.rules.push(rule);
+        }
+        sheet.selectors.sort_by_key(|(selector, _)| selector.specificity());
+        Some(sheet)
+    }
+
+    /// Finds out which rules stay in the sheet if any has to: with these all that are for an element that one of them may be
+    /// for, so that their order counts as before, and those that say what `stays` in sheets. Gives back the elements, by
+    /// [`Id::index`], that rules in the sheet are for; `None` where nobody knows.
+    pub(in crate::optimize::svg) fn settle(
+        &mut self,
+        tree: &Tree,
+        stays: impl Fn(&Declaration) -> bool,
+    ) -> Option<Vec<bool>> {
+        let mut held = vec![false; tree.capacity()];
+        if self.rules.iter().all(|rule| !rule.stays) {
+            return Some(held);
+        }
+        self.rules.iter_mut().for_each(|rule| rule.stays |= rule.declarations.iter().any(&stays));
+        let (changes, elements) = (Changes::of_sheet(&self.left()), Elements::of(tree));
+        let matched: Vec<(Id, Vec<usize>)> = tree
+            .elements()
+            .into_iter()
+            .map(|id| (id, self.matching(&Styled { elements: &elements, id, root: None }).collect()))
+            .collect();
+        let mut grows = true;
+        while std::mem::take(&mut grows) {
+            for (id, rules) in &matched {
+                let reached = || tree.element(*id).is_some_and(|element| changes.reach(element));
+                held[id.index()] = held[id.index()] || rules.iter().any(|at| self.rules[*at].stays) || reached();
+                for at in rules.iter().filter(|_| held[id.index()]) {
+                    grows |= !std::mem::replace(&mut self.rules[*at].stays, true);
+                }
             }
         }
-        found.sort_by_key(|(selector, _)| selector.specificity());
-        Some(Self { rules: found })
+        (!Changes::of_sheet(&self.left()).are_unknown()).then_some(held)
+    }
+
+    /// The rules that stay in the sheet.
+    pub(in crate::optimize::svg) fn left(&self) -> String {
+        self.rules.iter().filter(|one| one.stays).map(|one| rule(one.head, one.body)).collect()
+    }
+
+    /// The rules that match an element, from the least specific to the most.
+    fn matching(&self, styled: &Styled<'_>) -> impl Iterator<Item = usize> {
+        self.selectors.iter().filter(|(selector, _)| selector.matches(styled)).map(|(_, at)| *at)
     }
 
     /// How many tests of selectors an element that is so `deep` may take.
     pub(in crate::optimize::svg) fn tests(&self, deep: u64) -> u64 {
-        let tests = self.rules.iter().map(|(selector, _)| selector_tests(&selector.to_string(), deep));
+        let tests = self.selectors.iter().map(|(selector, _)| selector_tests(&selector.to_string(), deep));
         tests.fold(0, u64::saturating_add)
     }
 
     /// How many declarations there are.
     pub(in crate::optimize::svg) fn declarations(&self) -> u64 {
-        self.rules.iter().map(|(_, declarations)| declarations.len() as u64).sum()
+        self.selectors.iter().map(|(_, at)| self.rules[*at].declarations.len() as u64).sum()
     }
 }
 
@@ -97,8 +154,9 @@ impl<'a> Cascade<'a> {
         Self { elements: Elements::of(tree), sheet }
     }
 
-    /// What the sheet and its own `style` attribute declare for an element, each property once, but that what only some
-    /// browsers understand comes behind what others fall back to; presentation attributes come below all of it.
+    /// What its own `style` attribute and the rules that do not stay in the sheet declare for an element, each property once,
+    /// but that what only some browsers understand comes behind what others fall back to; presentation attributes come below
+    /// all of it.
     pub(in crate::optimize::svg) fn of(&self, id: Id) -> Vec<Declaration> {
         self.matched(Styled { elements: &self.elements, id, root: None })
     }
@@ -110,8 +168,8 @@ impl<'a> Cascade<'a> {
 
     fn matched(&self, styled: Styled<'_>) -> Vec<Declaration> {
         let own = declarations(self.elements.tree.get(styled.id, "style").unwrap_or(""));
-        let rules = self.sheet.rules.iter().filter(|(selector, _)| selector.matches(&styled));
-        let all: Vec<&Declaration> = rules.flat_map(|(_, declarations)| declarations).chain(&own).collect();
+        let rules = self.sheet.matching(&styled).map(|at| &self.sheet.rules[at]).filter(|rule| !rule.stays);
+        let all: Vec<&Declaration> = rules.flat_map(|rule| &rule.declarations).chain(&own).collect();
         let ranked = [false, true].map(|important| all.iter().filter(move |one| one.important == important));
         // Of each property the last counts, and stands where that did.
         let mut seen = BTreeSet::new();

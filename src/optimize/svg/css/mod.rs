@@ -1,9 +1,11 @@
 //! Style sheets: read, matched, and folded into the elements they style.
 
+mod changes;
 mod matched;
 mod reach;
 mod valid;
 
+pub(super) use changes::Changes;
 pub(super) use matched::{Cascade, Sheet, falls_back};
 pub(super) use reach::reaching;
 pub(super) use valid::{Place, is_invalid};

@@ -56,7 +56,8 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     let elements = tree.elements();
     let words = elements.iter().filter_map(|id| tree.get(*id, "class")).flat_map(str::split_ascii_whitespace);
     let taken: BTreeSet<String> = words.map(str::to_owned).collect();
-    let names = (0..).map(short_name).filter(|name| !taken.contains(name));
+    let changes = tree.changes().clone();
+    let names = (0..).map(short_name).filter(|name| !taken.contains(name) && !changes.class(name));
     for (name, (look, ids)) in names.zip(&order) {
         sheet.push_str(&format!(".{name}{{{look}}}"));
         for id in ids {
@@ -67,10 +68,23 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
             }
         }
     }
+    add(tree, sheet);
+    Ok(())
+}
+
+/// Adds rules, which may stand before all others.
+fn add(tree: &mut Tree, mut sheet: String) {
+    let plain = |id: &Id| css::is_css(tree, *id) && tree.get(*id, "media").is_none();
+    let texts = css::styles(tree).into_iter().filter(plain).filter_map(|id| tree.children(id).first().copied());
+    let first = texts.into_iter().next();
+    if let Some(text) = first.and_then(|first| tree.text_mut(first)) {
+        sheet.push_str(text);
+        *text = sheet;
+        return;
+    }
     let style = tree.append(tree.root(), Content::Element(Element::new("style")));
     tree.append(style, Content::Text(sheet));
     tree.adopt(tree.root(), style, true);
-    Ok(())
 }
 
 /// Takes out the classes that no sheet names.

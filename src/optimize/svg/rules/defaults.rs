@@ -62,7 +62,10 @@ pub(super) fn apply(tree: &mut Tree, _: &Settings<'_>) -> Result<()> {
         .iter()
         .filter_map(|id| tree.element(*id))
         .flat_map(|element| &element.attributes)
-        .any(|attribute| attribute.name.starts_with("marker-") && attribute.value != "none");
+        .any(|attribute| attribute.name.starts_with("marker-") && attribute.value != "none")
+        || tree.changes().say("marker-start")
+        || tree.changes().say("marker-mid")
+        || tree.changes().say("marker-end");
     for id in tree.elements() {
         let animated = animated[id.index()];
         let Some(element) = tree.element_mut(id).filter(|element| !element.html) else { continue };

@@ -165,9 +165,10 @@ impl Still {
             linked,
             unboxed: unboxed.filter_map(|id| tree.get(id, "id").map(str::to_owned)).collect(),
             coloured: coloured(tree),
-            blended: tree.elements().into_iter().any(|id| {
-                tree.get(id, "style").is_some_and(|style| style.contains("blend") || style.contains("isolation"))
-            }),
+            blended: ["mix-blend-mode", "isolation"].iter().any(|name| tree.changes().say(name))
+                || tree.elements().into_iter().any(|id| {
+                    tree.get(id, "style").is_some_and(|style| style.contains("blend") || style.contains("isolation"))
+                }),
         }
     }
 

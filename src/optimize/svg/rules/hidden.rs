@@ -22,14 +22,15 @@ pub(super) fn apply(tree: &mut Tree, _: &Settings<'_>) -> Result<()> {
     let boxed = |element: &Element| {
         element.has("transform-box") || element.get("style").is_some_and(|style| style.contains("transform-box"))
     };
-    let turns = tree.elements().into_iter().filter_map(|id| tree.element(id)).any(boxed);
+    let turns =
+        tree.changes().say("transform-box") || tree.elements().into_iter().filter_map(|id| tree.element(id)).any(boxed);
     let (fill, stroke) = (inherited(tree, "fill"), inherited(tree, "stroke"));
     let named: BTreeSet<Id> = {
         let ids = refs::by_id(tree);
         refs::references(tree).iter().filter_map(|(_, _, target)| ids.get(target).copied()).collect()
     };
     let (animated, marked) = (animated(tree), marked(tree));
-    let moving = tree.elements().into_iter().any(|id| tree.is(id, &ANIMATIONS));
+    let moving = tree.changes().are_any() || tree.elements().into_iter().any(|id| tree.is(id, &ANIMATIONS));
     let unpainted = |tree: &Tree, id: Id| {
         tree.is(id, &SHAPES)
             && !paints(&fill[id.index()])

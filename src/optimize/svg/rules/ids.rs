@@ -20,8 +20,9 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     }
     // The shortest names for those that are named most.
     order.sort_by_key(|(count, place, _)| (usize::MAX - count, *place));
-    let names: BTreeMap<String, String> =
-        order.into_iter().enumerate().map(|(at, (_, _, old))| (old, short_name(at))).collect();
+    let changes = tree.changes();
+    let free = (0..).map(short_name).filter(|name| !changes.name(name));
+    let names: BTreeMap<String, String> = order.into_iter().map(|(_, _, old)| old).zip(free).collect();
     rename(tree, &names);
     for id in tree.elements() {
         if let Some(new) = tree.get(id, "id").and_then(|old| names.get(old)).cloned() {
@@ -41,6 +42,10 @@ pub(super) fn drop_unused(tree: &mut Tree) -> Vec<(String, usize)> {
     let mut found = Vec::new();
     for id in tree.elements() {
         let Some(name) = tree.get(id, "id").map(str::to_owned) else { continue };
+        // Those that selectors name stay as they are.
+        if tree.changes().name(&name) {
+            continue;
+        }
         match uses.get(&name) {
             // Of several elements with one id the first has it.
             Some(count) if ids.get(&name) == Some(&id) => found.push((name, *count)),

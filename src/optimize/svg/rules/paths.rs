@@ -3,7 +3,7 @@ use super::super::{
     path::Keep,
     refs,
     screen::Screen,
-    style::{Value, animated, inherited, is_styled, marked, paints},
+    style::{Value, inherited, is_styled, marked, moving, paints},
     tree::{Id, Tree},
 };
 use crate::error::Result;
@@ -15,7 +15,7 @@ pub(super) const AFTER: &str = "<svg viewBox=\"0 0 99 99\"><path d=\"m10 10h10v1
 pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     let screen = Screen::of(tree);
     let looks = Looks::of(tree);
-    let animated = animated(tree);
+    let moving = moving(tree, "d");
     for id in tree.elements() {
         settings.run.check()?;
         let name = match tree.name(id) {
@@ -35,7 +35,7 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
             continue;
         }
         // An animation of the data needs their commands as they are.
-        let Some(path) = settings.path(data).filter(|_| !animated[id.index()]) else { continue };
+        let Some(path) = settings.path(data).filter(|_| !moving[id.index()]) else { continue };
         let keep = if settings.gentle { Keep::ALL } else { looks.keep(tree, id) };
         let keep = Keep { curves: keep.curves || settings.kinds, single: settings.single, ..keep };
         let mut shortest = path.write(tolerance, keep, settings.run)?;

@@ -20,6 +20,7 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     if is_styled(tree) {
         return Ok(());
     }
+    let changes = tree.changes().clone();
     // Of an animation `fill` says what holds after its end.
     let order: Vec<Id> = tree.elements().into_iter().filter(|id| !tree.is(*id, &ANIMATIONS)).collect();
     let names: BTreeSet<String> = order
@@ -31,7 +32,8 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         .collect();
     let (fill, stroke) = (inherited(tree, "fill"), inherited(tree, "stroke"));
     let moving = moving(tree);
-    let painted = |values: &[Value], name: &str, id: Id| moving.contains(name) || paints(&values[id.index()]);
+    let moves = |name: &str| moving.contains(name) || changes.say(name);
+    let painted = |values: &[Value], name: &str, id: Id| moves(name) || paints(&values[id.index()]);
     let (used, coloured) = (used(tree), coloured(tree));
     let clips_copies = order.iter().any(|id| tree.is(*id, &["use"]) && tree.within(*id, &["clipPath"]));
     for name in &names {
@@ -39,7 +41,7 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         // What is drawn as a marker would inherit them as well.
         if name.starts_with("marker-")
             || name == "clip-rule" && clips_copies
-            || moving.contains(name)
+            || moves(name)
             || !is_absolute(tree, name, coloured)
         {
             continue;

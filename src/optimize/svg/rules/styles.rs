@@ -3,7 +3,7 @@ use super::super::{
     css::{self, Cascade, Declaration, Sheet, sheets},
     names::{ANIMATIONS, property},
     style::{textual, used},
-    tree::{Id, Tree},
+    tree::{Content, Id, Tree},
 };
 use crate::{control::Run, error::Result};
 
@@ -31,7 +31,14 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         && elements.iter().any(|id| css::says(tree, *id, |css| css.contains('!')));
     let folds = !outranks && styles.iter().all(|id| !html && is_plain(tree, *id));
     let textual = textual(tree, settings.run)?;
-    let Some(sheet) = sheet.filter(|_| folds) else {
+    let Some(mut sheet) = sheet.filter(|_| folds) else {
+        return shorten(tree, &styles, &textual);
+    };
+    // What has no attribute would be said again at every element.
+    let stays = |declaration: &Declaration| {
+        declaration.important || property(&declaration.name).is_none() && matters(declaration, true)
+    };
+    let Some(held) = sheet.settle(tree, stays) else {
         return shorten(tree, &styles, &textual);
     };
     // All is matched before anything changes.
@@ -39,17 +46,27 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     for id in elements {
         settings.run.check()?;
         let html = tree.element(id).is_none_or(|element| element.html);
-        if !html && !tree.is(id, &["style"]) && !tree.is(id, &ANIMATIONS) {
+        if !html && !tree.is(id, &["style"]) && !tree.is(id, &ANIMATIONS) && !held[id.index()] {
             folded.push((id, cascade.of(id)));
         }
     }
     if differs_in_copies(tree, &cascade, &folded, settings.run)? {
         return shorten(tree, &styles, &textual);
     }
+    let left = compact(&sheet.left(), false);
     for (id, declarations) in folded {
         fold(tree, id, declarations, textual[id.index()]);
     }
-    tree.remove_all(&styles);
+    let held = tree.elements().into_iter().filter(|id| held[id.index()]).collect::<Vec<_>>();
+    held.into_iter().for_each(|id| tidy(tree, id, &textual));
+    let kept = styles.first().filter(|_| !left.is_empty());
+    tree.remove_all(&styles[usize::from(kept.is_some())..]);
+    if let Some(style) = kept {
+        let texts = tree.children(*style).to_vec();
+        tree.remove_all(&texts);
+        tree.append(*style, Content::Text(left));
+        tree.unset(*style, "media");
+    }
     Ok(())
 }
 
@@ -136,21 +153,22 @@ fn matters(declaration: &Declaration, textual: bool) -> bool {
         && (textual || !TEXT_ONLY.iter().any(|prefix| name.starts_with(prefix)))
 }
 
+/// Takes out of the `style` of an element what says nothing.
+fn tidy(tree: &mut Tree, id: Id, textual: &[bool]) {
+    let element = tree.element(id).filter(|element| !element.html);
+    let Some(style) = element.and_then(|element| element.get("style")) else { return };
+    let mut declarations = css::declarations(&css::stripped(style));
+    declarations
+        .retain(|declaration| property(&declaration.name).is_some() || matters(declaration, textual[id.index()]));
+    match declarations.is_empty() {
+        true => tree.unset(id, "style").map_or((), drop),
+        false => tree.set(id, "style", css::written(&declarations)),
+    }
+}
+
 /// Where sheets depend on the viewer they stay, as do the attributes below them; only what says nothing goes.
 fn shorten(tree: &mut Tree, styles: &[Id], textual: &[bool]) -> Result<()> {
-    for id in tree.elements() {
-        let Some(style) = tree.get(id, "style").filter(|_| tree.element(id).is_some_and(|element| !element.html))
-        else {
-            continue;
-        };
-        let mut declarations = css::declarations(&css::stripped(style));
-        declarations
-            .retain(|declaration| property(&declaration.name).is_some() || matters(declaration, textual[id.index()]));
-        match declarations.is_empty() {
-            true => tree.unset(id, "style").map_or((), drop),
-            false => tree.set(id, "style", css::written(&declarations)),
-        }
-    }
+    tree.elements().into_iter().for_each(|id| tidy(tree, id, textual));
     for child in styles.iter().flat_map(|id| tree.children(*id).to_vec()).collect::<Vec<_>>() {
         if let Some(text) = tree.text_mut(child) {
             *text = compact(&css::stripped(text), false);

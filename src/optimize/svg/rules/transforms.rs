@@ -6,7 +6,7 @@ use super::super::{
     path::Keep,
     refs,
     screen::Screen,
-    style::{Value, animated, inherited, is_styled, marked, paints, textual, used},
+    style::{Value, animated, inherited, is_styled, marked, paints, reached, textual, used},
     tree::{Id, Tree},
 };
 use crate::error::Result;
@@ -18,11 +18,16 @@ pub(super) const AFTER: &str =
 
 pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     let (screen, textual) = (Screen::of(tree), textual(tree, settings.run)?);
+    // From one transform to another of the same form they change otherwise than to one of another form.
+    let turned = if tree.changes().say("transform") { reached(tree) } else { vec![false; tree.capacity()] };
     for id in tree.elements() {
         settings.run.check()?;
         for name in ["transform", "gradientTransform", "patternTransform"] {
             let Some(matrix) = tree.get(id, name).and_then(Matrix::parse) else { continue };
-            if tree.is(id, &["svg"]) || tree.element(id).is_some_and(|element| element.has("style")) {
+            if tree.is(id, &["svg"])
+                || turned[id.index()]
+                || tree.element(id).is_some_and(|element| element.has("style"))
+            {
                 continue;
             }
             let tolerance = settings.pixels(textual[id.index()]);
