@@ -76,6 +76,8 @@ pub(crate) struct Drawn {
 struct Settings<'a> {
     /// How far a point may move, in pixels of a screen of 2048.
     tolerance: f64,
+    /// The most of that for what comes to be seen otherwise than at rest.
+    unsteady: f64,
     /// Shapes and shares of 1, as opacities, may change by a tolerance too; else only numbers are rounded.
     lossy: bool,
     /// Paths keep every vertex, whether it shows or not.
@@ -121,9 +123,13 @@ pub(crate) fn optimise(task: &Vector<'_>, run: Run<'_>) -> Result<Drawn> {
 }
 
 impl<'a> Settings<'a> {
-    /// The tolerance for what cannot be verified, or else for everything.
-    fn pixels(&self, unverified: bool) -> f64 {
-        if unverified { search::EXACT.min(self.tolerance) } else { self.tolerance }
+    /// The tolerance for what cannot be verified, for what is seen otherwise than at rest, or else for everything.
+    fn pixels(&self, unverified: bool, unsteady: bool) -> f64 {
+        match (unverified, unsteady) {
+            (true, _) => search::EXACT.min(self.tolerance),
+            (_, true) => self.unsteady.min(self.tolerance),
+            _ => self.tolerance,
+        }
     }
 
     /// Path data as they are to be understood.
@@ -137,6 +143,7 @@ impl<'a> Settings<'a> {
         let near = target.is_some_and(|target| target >= search::NEAR_SCORE);
         Self {
             tolerance: search::EXACT,
+            unsteady: search::UNSTEADY[usize::from(target.is_none_or(|target| target < 90.0))],
             lossy: false,
             gentle: near,
             kinds: near || matches!(task.goal, Goal::Lossless | Goal::Quality(100)),

@@ -13,6 +13,9 @@ use crate::{
 
 /// How far a point may move where nothing may be lost, in pixels of a screen of 2048.
 pub(super) const EXACT: f64 = 1.0 / 512.0;
+/// The same, at targets from 90 on and below, of what comes to be seen otherwise than it is compared, such as what is hidden at
+/// first: as far as the points of most documents move at 90 and at 80.
+pub(super) const UNSTEADY: [f64; 2] = [1.0 / 32.0, 1.0 / 8.0];
 /// What an exact result scores at the least: coverage of edges comes in steps, which the smallest move may change.
 pub(super) const EXACT_SCORE: f64 = 90.0;
 /// From this target on edges have to be on the same steps in browsers too; to lower ones they matter little.
@@ -103,7 +106,7 @@ impl<'a> Search<'a> {
         let whole = 1.0 / f64::from(1u32 << (level / 2));
         let tolerance = if level % 2 == 1 { whole * std::f64::consts::FRAC_1_SQRT_2 } else { whole };
         let settings = Settings { tolerance, lossy: true, ..*exact };
-        Settings { tolerance: settings.pixels(self.grows), ..settings }
+        Settings { tolerance: settings.pixels(self.grows, false), ..settings }
     }
 
     /// Exact settings, those of the shortest results first, and what these have to reach.

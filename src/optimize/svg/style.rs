@@ -134,6 +134,30 @@ pub(super) fn animated(tree: &Tree) -> Vec<bool> {
     animated
 }
 
+/// Elements that may look otherwise than at rest, with all that they draw, by [`Id::index`]: what changes, and what is in it or
+/// named by it.
+pub(super) fn unsteady(tree: &Tree) -> Vec<bool> {
+    let changes = animated(tree);
+    let mut unsteady = vec![false; tree.capacity()];
+    let mut open: Vec<Id> =
+        tree.elements().into_iter().filter(|id| changes[id.index()] || tree.changes().are_unknown()).collect();
+    if open.is_empty() {
+        return unsteady;
+    }
+    let ids = by_id(tree);
+    let mut named = vec![Vec::new(); tree.capacity()];
+    for (from, _, name) in references(tree) {
+        named[from.index()].extend(ids.get(&name));
+    }
+    while let Some(id) = open.pop() {
+        if !std::mem::replace(&mut unsteady[id.index()], true) {
+            open.extend(tree.children(id));
+            open.extend(&named[id.index()]);
+        }
+    }
+    unsteady
+}
+
 /// The animations, and what each changes.
 fn animations(tree: &Tree) -> Vec<(Id, Id)> {
     let animations: Vec<Id> = tree.elements().into_iter().filter(|id| tree.is(*id, &ANIMATIONS)).collect();

@@ -12,6 +12,7 @@ fn settings<'a>(pictures: &'a Pictures, limits: &'a Limits) -> Settings<'a> {
         kinds: false,
         single: false,
         keep_ids: false,
+        unsteady: search::EXACT,
         sheets: true,
         embedded: None,
         pictures,
@@ -145,6 +146,20 @@ fn what_no_rule_at_times_may_change_is_folded_and_optimised_beside_the_sheet() {
              <path fill=\"#0f0\" d=\"m20 0h9v9\"/><path fill=\"url(#a)\" d=\"m40 0h9v9\"/>"
         )
     );
+}
+
+#[test]
+fn what_is_hidden_at_first_keeps_its_shape_for_when_it_comes() {
+    let star = "M8 .25a.75.75 0 01.673.418l1.882 3.815 4.21.612a.75.75 0 01.416 1.279l-3.046 2.97Z";
+    let hidden = |style: &str, animation: &str| {
+        format!("{style}<g class=\"a\" opacity=\"0\">{animation}<path d=\"{star}\"/></g><path d=\"M40 20h50v60z\"/>")
+    };
+    let sheet = hidden("<style>.a{animation:k 1s forwards}@keyframes k{to{opacity:1}}</style>", "");
+    let smil = hidden("", "<animate attributeName=\"opacity\" to=\"1\" dur=\"1s\" fill=\"freeze\"/>");
+    for inner in [sheet, smil] {
+        let text = optimised_to(Goal::Smart(Preset::High), [100, 100], &inner);
+        assert!(text.contains("01.67"), "{text}");
+    }
 }
 
 #[test]

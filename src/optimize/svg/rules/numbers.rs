@@ -3,7 +3,7 @@ use super::super::{
     names::{NUMBERS, SHAPES, property},
     path::number,
     screen::Screen,
-    style::textual,
+    style::{textual, unsteady},
     tree::Tree,
 };
 use crate::error::Result;
@@ -17,7 +17,7 @@ pub(super) const AFTER: &str =
 const SHARE: f64 = 1.0 / 512.0;
 
 pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
-    let (screen, textual) = (Screen::of(tree), textual(tree, settings.run)?);
+    let (screen, textual, unsteady) = (Screen::of(tree), textual(tree, settings.run)?, unsteady(tree));
     for id in tree.elements() {
         let Some(element) = tree.element(id).filter(|element| !element.html && !element.name.starts_with("fe")) else {
             continue;
@@ -25,7 +25,7 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         // The size of the document and of what is written in it stays.
         let fixed = element.is(&["svg"]) || tree.within(id, &["text", "font"]);
         let shape = SHAPES.contains(&tree.name(id));
-        let pixels = settings.pixels(textual[id.index()]);
+        let pixels = settings.pixels(textual[id.index()], unsteady[id.index()]);
         let mut changed = Vec::new();
         for attribute in &element.attributes {
             let inherited = property(&attribute.name).is_some_and(|property| property.inherited);

@@ -3,7 +3,7 @@ use super::super::{
     path::Keep,
     refs,
     screen::Screen,
-    style::{Value, inherited, is_styled, marked, moving, paints},
+    style::{Value, inherited, is_styled, marked, moving, paints, unsteady},
     tree::{Id, Tree},
 };
 use crate::error::Result;
@@ -15,7 +15,7 @@ pub(super) const AFTER: &str = "<svg viewBox=\"0 0 99 99\"><path d=\"m10 10h10v1
 pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     let screen = Screen::of(tree);
     let looks = Looks::of(tree);
-    let moving = moving(tree, "d");
+    let (moving, unsteady) = (moving(tree, "d"), unsteady(tree));
     for id in tree.elements() {
         settings.run.check()?;
         let name = match tree.name(id) {
@@ -26,7 +26,7 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         let Some(data) = tree.get(id, name) else { continue };
         // Text along a path cannot be verified.
         let followed = looks.followed[id.index()];
-        let tolerance = settings.pixels(followed) / screen.place(tree, id).scale;
+        let tolerance = settings.pixels(followed, unsteady[id.index()]) / screen.place(tree, id).scale;
         if name == "points" {
             let points: std::result::Result<Vec<f64>, _> = svgtypes::NumberListParser::from(data).collect();
             if let Ok(points) = points {

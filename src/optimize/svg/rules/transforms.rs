@@ -6,7 +6,7 @@ use super::super::{
     path::Keep,
     refs,
     screen::Screen,
-    style::{Value, animated, inherited, is_styled, marked, paints, reached, textual, used},
+    style::{Value, animated, inherited, is_styled, marked, paints, reached, textual, unsteady, used},
     tree::{Id, Tree},
 };
 use crate::error::Result;
@@ -17,7 +17,7 @@ pub(super) const AFTER: &str =
     "<svg viewBox=\"0 0 99 99\"><g><path d=\"m10 20h9v9z\"/><use href=\"#a\" transform=\"scale(4)\"/></g></svg>";
 
 pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
-    let (screen, textual) = (Screen::of(tree), textual(tree, settings.run)?);
+    let (screen, textual, unsteady) = (Screen::of(tree), textual(tree, settings.run)?, unsteady(tree));
     // From one transform to another of the same form they change otherwise than to one of another form.
     let turned = if tree.changes().say("transform") { reached(tree) } else { vec![false; tree.capacity()] };
     for id in tree.elements() {
@@ -30,7 +30,7 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
             {
                 continue;
             }
-            let tolerance = settings.pixels(textual[id.index()]);
+            let tolerance = settings.pixels(textual[id.index()], unsteady[id.index()]);
             let text = shortest(tree, id, name, matrix, &screen, tolerance);
             // Without one of its own it would have that of what it builds on.
             if text.is_empty() && name != "transform" && tree.get(id, "href").is_some() {
