@@ -149,6 +149,20 @@ fn what_no_rule_at_times_may_change_is_folded_and_optimised_beside_the_sheet() {
 }
 
 #[test]
+fn no_element_becomes_one_of_those_that_a_sheet_asks_for() {
+    let rects = "<rect transform=\"translate(1 2)\" width=\"9\" height=\"8\"/>".repeat(4);
+    let beside = |selector: &str| {
+        let inner = format!(
+            "<style>{selector}:hover{{fill:red}}</style><g><circle class=\"a\" r=\"1\"/></g><path d=\"M0 0v1h1\"/>{rects}"
+        );
+        optimised_to(Goal::Smart(Preset::Medium), [90, 9], &inner)
+    };
+    let (paths, groups) = (beside("path"), beside("g .a"));
+    assert!(paths.contains("<rect") && paths.contains("<g "), "{paths}");
+    assert!(!groups.contains("<rect") && groups.contains("<g>") && !groups.contains("<g "), "{groups}");
+}
+
+#[test]
 fn what_is_hidden_at_first_keeps_its_shape_for_when_it_comes() {
     let star = "M8 .25a.75.75 0 01.673.418l1.882 3.815 4.21.612a.75.75 0 01.416 1.279l-3.046 2.97Z";
     let hidden = |style: &str, animation: &str| {

@@ -10,8 +10,6 @@ use crate::optimize::svg::{
 
 /// Properties that only whoever has them sees, whatever they are measured in.
 const OWN: [&str; 8] = ["transform", "translate", "rotate", "scale", "offset", "animation", "transition", "--"];
-/// Elements that rules make anew, for which selectors may not ask.
-const MADE: [&str; 3] = ["path", "g", "*"];
 /// States of elements, which hang on nothing but the viewer.
 const STATES: [&str; 9] =
     ["hover", "focus", "focus-visible", "focus-within", "active", "visited", "link", "any-link", "target"];
@@ -89,7 +87,7 @@ impl Changes {
         let (found, word) = match (word('#'), word('.')) {
             (Some(id), _) => (&mut self.ids, id),
             (None, Some(class)) => (&mut self.classes, class),
-            (None, None) if MADE.contains(&name) || name.is_empty() => return false,
+            (None, None) if name.is_empty() => return false,
             (None, None) => (&mut self.names, name),
         };
         found.insert(word.to_owned());
@@ -123,6 +121,11 @@ impl Changes {
                 || has("id", &|id| self.ids.contains(id))
                 || has("class", &|classes| classes.split_ascii_whitespace().any(|class| self.classes.contains(class)))
                 || has("style", &moves))
+    }
+
+    /// Whether a selector asks for elements of this kind, of which there should be none anew.
+    pub(in crate::optimize::svg) fn ask_for(&self, kind: &str) -> bool {
+        self.names.contains(kind)
     }
 
     /// Whether it may be this property, by its own name or a shorthand.
@@ -175,8 +178,6 @@ mod tests {
     fn what_hangs_on_places_attributes_or_what_is_around_is_unknown() {
         for sheet in [
             "*{fill:red}",
-            "path:hover{fill:red}",
-            "g .a{fill:red}",
             ".a>.b{fill:red}",
             ".a+.b{fill:red}",
             ".a:not(.b){fill:red}",

@@ -34,7 +34,7 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     for id in tree.elements() {
         settings.run.check()?;
         if tree.is(id, &["g", "svg", "a", "clipPath", "mask", "symbol"]) {
-            if tree.is(id, &["g", "svg", "a", "mask", "symbol"]) {
+            if tree.is(id, &["g", "svg", "a", "mask", "symbol"]) && !tree.changes().ask_for("g") {
                 share(tree, id, &still, settings.run)?;
             }
             join(tree, id, &named, &still, settings.run)?;

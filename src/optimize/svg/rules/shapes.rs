@@ -14,7 +14,7 @@ pub(super) const AFTER: &str = "<svg viewBox=\"0 0 99 99\"><path d=\"m0 0h9v9z\"
 const GEOMETRY: [&str; 12] = ["x", "y", "width", "height", "rx", "ry", "cx", "cy", "r", "points", "d", "x1"];
 
 pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
-    if is_styled(tree) {
+    if is_styled(tree) || tree.changes().ask_for("path") {
         return Ok(());
     }
     let screen = Screen::of(tree);
