@@ -34,7 +34,7 @@ impl Work<'_> {
         let mut kinds = goals.flat_map(|goal| of_all.iter().map(move |&of_all| (goal, of_all)));
         let vouches = |(goal, of_all): &(Goal, bool)| mark.vouches_for(*goal, &of_formats_too(&bytes, *of_all));
         let Some(kind) = kinds.find(vouches) else { return Ok(None) };
-        let kept = unmarked.kept(self.plan.keep, true);
+        let kept = unmarked.kept(self.plan.keep, None);
         let bytes = self.marked(self.info.format, &bytes, kept.clone(), kind)?;
         Ok(Some(Optimised { bytes: self.no_larger(bytes, metadata, &kept)?, score: 100.0, warnings: Vec::new() }))
     }
@@ -56,7 +56,7 @@ impl Work<'_> {
     /// stripped, or the source as it is. Each has a profile if one is asked for, and none has anything that is to go: where
     /// nothing else saves what the rewritten rest takes, the result is larger than the source by that.
     pub(super) fn passed_on(&self, metadata: &Metadata) -> Result<Optimised> {
-        let kept = metadata.kept(self.plan.keep, true);
+        let kept = metadata.kept(self.plan.keep, None);
         let recompressed =
             self.engine.codecs.recompress(self.info.format, self.bytes, self.plan.interlaced, self.run)?;
         let mut best = self.marked(self.info.format, &recompressed, kept.clone(), (self.plan.goal, self.of_all))?;

@@ -66,6 +66,7 @@ impl Work<'_> {
             frames.converted()
         };
         let stores_it = self.plan.stores_picture() && converted == Converted::Untouched;
+        let size = (frames.layout().width, frames.layout().height);
         let looked_at = !self.plan.moves || self.plan.otherwise.is_some();
         let first = looked_at.then(|| self.first(&mut frames)).transpose()?;
         if let Some(plan) = self.plan.otherwise.as_deref().filter(|plan| frames.steps() == plan.chain.len()) {
@@ -79,7 +80,7 @@ impl Work<'_> {
             Some(picture) => self.optimised(&picture, stores_it)?,
             None => self.moving(&mut frames, stores_it)?,
         };
-        let kept = metadata.kept(self.plan.keep, false);
+        let kept = metadata.kept(self.plan.keep, Some(size));
         done.bytes = self.marked(self.plan.format, &done.bytes, kept, (self.plan.goal, self.of_all))?;
         match (converted, metadata.colours) {
             (Converted::Ignored, _) => done.warnings.insert(0, IGNORED.to_owned()),
@@ -152,7 +153,7 @@ impl Work<'_> {
         let mut frames = self.engine.codecs.frames(self.info.format, self.bytes, &self.plan.decode, self.run)?;
         let (mut done, _) = self.optimised(&self.first(&mut *frames)?, true)?;
         // The pixels are as in sRGB, and their colour type may have changed, for which a profile must be.
-        let kept = Metadata { icc: None, ..metadata.kept(self.plan.keep, true) };
+        let kept = Metadata { icc: None, ..metadata.kept(self.plan.keep, None) };
         done.bytes = self.marked(self.plan.format, &done.bytes, kept, (self.plan.goal, self.of_all))?;
         Ok(done)
     }

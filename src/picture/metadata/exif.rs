@@ -12,6 +12,8 @@ pub(super) const ARTIST: u16 = 0x013B;
 pub(super) const COPYRIGHT: u16 = 0x8298;
 const ORIENTATION: u16 = 0x0112;
 const DATE_TIME: u16 = 0x0132;
+/// Width and height of the picture, in the first directory and in that of EXIF.
+const SIZE: [[u16; 2]; 2] = [[0x0100, 0x0101], [0xA002, 0xA003]];
 const EXIF_POINTER: u16 = 0x8769;
 const GPS_POINTER: u16 = 0x8825;
 const INTEROPERABILITY_POINTER: u16 = 0xA005;
@@ -121,9 +123,9 @@ fn short_fields<'a>(tiff: Tiff<'a>, at: usize, wanted: impl Fn(u16) -> bool) -> 
     fields.filter(move |field| wanted(field.tag) && field.value.len() <= FIELD_BYTES)
 }
 
-/// The whole block without its thumbnail, and with the orientation reset to upright if asked for. Works in place, since
-/// maker notes hold offsets that a rewritten block would break. `None` for a block that cannot be read.
-pub(super) fn whole(exif: &[u8], reset_orientation: bool) -> Option<Vec<u8>> {
+/// The whole block without its thumbnail, upright if asked for, and where it tells a width and height with these. Works in
+/// place, since maker notes hold offsets that a rewritten block would break. `None` for a block that cannot be read.
+pub(super) fn whole(exif: &[u8], reset_orientation: bool, size: Option<(u32, u32)>) -> Option<Vec<u8>> {
     let exif = without_prefix(exif);
     let tiff = Tiff::parse(exif)?;
     let first = tiff.first()?;
@@ -134,11 +136,20 @@ pub(super) fn whole(exif: &[u8], reset_orientation: bool) -> Option<Vec<u8>> {
         }
         out[pointer..pointer + 4].fill(0);
     }
-    for entry in tiff.entries(first).filter(|entry| reset_orientation && entry.field.tag == ORIENTATION) {
-        // SHORT, one of them, 1 for upright; whatever type it was.
-        let order = tiff.order;
-        let fields = [&order.short(kind::SHORT)[..], &order.long(1), &order.short(1), &[0; 2]].concat();
-        out[entry.at + 2..entry.at + 12].copy_from_slice(&fields);
+    // One number, whatever there was and of whatever type.
+    let order = tiff.order;
+    let short = |value: u16| [&order.short(kind::SHORT)[..], &order.long(1), &order.short(value), &[0; 2]].concat();
+    let long = |value: u32| [&order.short(kind::LONG)[..], &order.long(1), &order.long(value)].concat();
+    for (directory, [width, height]) in [Some(first), tiff.child(first, EXIF_POINTER)].into_iter().zip(SIZE) {
+        for entry in directory.into_iter().flat_map(|at| tiff.entries(at)) {
+            let field = match (entry.field.tag, size) {
+                (ORIENTATION, _) if reset_orientation && directory == Some(first) => short(1),
+                (tag, Some((told, _))) if tag == width => long(told),
+                (tag, Some((_, told))) if tag == height => long(told),
+                _ => continue,
+            };
+            out[entry.at + 2..entry.at + 12].copy_from_slice(&field);
+        }
     }
     Some(out)
 }
@@ -206,7 +217,7 @@ pub(crate) fn with_tiff_header(exif: &[u8]) -> Option<&[u8]> {
 /// The whole block, upright; `None` for one that cannot be read.
 #[cfg(feature = "png")]
 pub(crate) fn upright(exif: &[u8]) -> Option<Vec<u8>> {
-    whole(exif, true)
+    whole(exif, true, None)
 }
 
 /// The block from its TIFF header on.

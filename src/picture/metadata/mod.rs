@@ -146,19 +146,21 @@ impl Metadata {
         Self { exif: self.exif_with_notices(), texts, ..self }
     }
 
-    /// What survives of this under `keep`. Where pixels are `untouched` the profile, `colours` and the orientation tag stay,
-    /// since the pixels still need them; otherwise all are dropped (whoever converted the pixels embeds a new profile).
+    /// What survives of this under `keep`. Where pixels are untouched the profile, `colours` and the orientation tag stay, since
+    /// the pixels still need them; where they were `drawn` anew, in this width and height, all are dropped (whoever converted the
+    /// pixels embeds a new profile).
     ///
     /// Notices, dates and position end up in one new EXIF block of at most 64 KiB; a notice that EXIF lacks is taken
     /// from XMP, IPTC or the plain texts, in this order. `all` keeps every block as it is, but for thumbnails, for the
-    /// orientation where pixels are not untouched, and for EXIF that cannot be read. Keeping again what was kept changes
+    /// orientation and the size of pixels that were drawn, and for EXIF that cannot be read. Keeping again what was kept changes
     /// nothing.
     #[must_use]
-    pub fn kept(&self, keep: Keep, untouched: bool) -> Self {
+    pub fn kept(&self, keep: Keep, drawn: Option<(u32, u32)>) -> Self {
+        let untouched = drawn.is_none();
         let (icc, colours) = (self.icc.clone().filter(|_| untouched), self.colours.filter(|_| untouched));
         if keep.all {
-            let exif = self.exif.as_deref().and_then(|exif| exif::whole(exif, !untouched));
-            let xmp = self.xmp.as_deref().map(|xmp| if untouched { xmp.to_vec() } else { xmp::upright(xmp) });
+            let exif = self.exif.as_deref().and_then(|exif| exif::whole(exif, !untouched, drawn));
+            let xmp = self.xmp.as_deref().map(|xmp| drawn.map_or(xmp.to_vec(), |size| xmp::drawn(xmp, size)));
             return Self { icc, colours, exif, xmp, ..self.clone() };
         }
         let source = self.exif.as_deref().and_then(|exif| Tiff::parse(exif::without_prefix(exif)));

@@ -6,6 +6,7 @@ use super::*;
 
 const DATE: Keep = Keep { date: true, ..Keep::NONE };
 const LOCATION: Keep = Keep { location: true, ..Keep::NONE };
+const DRAWN: Option<(u32, u32)> = Some((640, 480));
 const THUMBNAIL: &[u8] = b"\xFF\xD8thumbnail\xFF\xD9";
 
 fn ascii(tag: Tag, text: &str) -> Field {
@@ -97,7 +98,7 @@ fn blocks_cut_before_their_orientation_are_upright_and_turning_one_changes_nothi
         for length in 0..20 {
             assert_eq!(orientation_of_exif(&turned(6)[..length.min(18)]), Orientation::Upright);
         }
-        assert_eq!(with_exif(turned(8)).kept(Keep::ALL, false), with_exif(turned(1)));
+        assert_eq!(with_exif(turned(8)).kept(Keep::ALL, DRAWN), with_exif(turned(1)));
     }
 }
 
@@ -107,7 +108,7 @@ fn orientation_is_read_from_a_block_whose_directories_loop() {
     // The pointer to the next directory, behind one entry of twelve bytes.
     exif[22..26].copy_from_slice(&8u32.to_le_bytes());
     assert_eq!(orientation_of_exif(&exif), Orientation::Rotate90);
-    let kept = with_exif(exif).kept(Keep::ALL, true);
+    let kept = with_exif(exif).kept(Keep::ALL, None);
     assert_eq!(kept.orientation(), Orientation::Rotate90);
     assert_eq!(tags(&kept), [Tag::Orientation]);
 }
@@ -117,9 +118,9 @@ fn any_cut_or_changed_byte_is_survived_and_keeping_stays_idempotent() {
     let whole = block(&camera_fields(), Some(THUMBNAIL), false);
     let all_but_bytes = Keep { copyright: true, profile: true, date: true, location: true, all: false };
     let check = |exif: Vec<u8>| {
-        for (keep, untouched) in [(all_but_bytes, true), (Keep::ALL, false)] {
-            let kept = with_exif(exif.clone()).kept(keep, untouched);
-            assert_eq!(kept.kept(keep, untouched), kept, "{exif:?}");
+        for (keep, drawn) in [(all_but_bytes, None), (Keep::ALL, DRAWN)] {
+            let kept = with_exif(exif.clone()).kept(keep, drawn);
+            assert_eq!(kept.kept(keep, drawn), kept, "{exif:?}");
         }
     };
     (0..whole.len()).for_each(|length| check(whole[..length].to_vec()));
@@ -134,7 +135,7 @@ fn any_cut_or_changed_byte_is_survived_and_keeping_stays_idempotent() {
 
 #[test]
 fn copyright_keeps_author_and_notice_and_nothing_else() {
-    let kept = camera(true).kept(Keep::COPYRIGHT, false);
+    let kept = camera(true).kept(Keep::COPYRIGHT, DRAWN);
     assert_eq!(tags(&kept), [Tag::Artist, Tag::Copyright]);
     assert_eq!((text(&kept, Tag::Artist), text(&kept, Tag::Copyright)), (b"Ada".to_vec(), b"(c) Ada".to_vec()));
     assert_eq!(kept, with_exif(kept.exif.clone().unwrap()));
@@ -143,7 +144,7 @@ fn copyright_keeps_author_and_notice_and_nothing_else() {
 
 #[test]
 fn dates_are_kept_with_their_offsets_and_fractions() {
-    let kept = camera(false).kept(DATE, false);
+    let kept = camera(false).kept(DATE, DRAWN);
     let expected = [Tag::DateTime, Tag::DateTimeOriginal, Tag::OffsetTimeOriginal, Tag::SubSecTimeOriginal];
     assert_eq!(tags(&kept), expected);
     assert_eq!(text(&kept, Tag::OffsetTimeOriginal), b"+01:00");
@@ -151,7 +152,7 @@ fn dates_are_kept_with_their_offsets_and_fractions() {
 
 #[test]
 fn location_keeps_the_gps_directory() {
-    let kept = camera(true).kept(LOCATION, false);
+    let kept = camera(true).kept(LOCATION, DRAWN);
     assert_eq!(tags(&kept), [Tag::GPSLatitudeRef, Tag::GPSLatitude]);
     let exif = read(&kept);
     let latitude = exif.get_field(Tag::GPSLatitude, In::PRIMARY).unwrap();
@@ -161,29 +162,29 @@ fn location_keeps_the_gps_directory() {
 #[test]
 fn a_gps_directory_with_nothing_but_its_version_is_no_position() {
     let version = Field { tag: Tag::GPSVersionID, ifd_num: In::PRIMARY, value: Value::Byte(vec![2, 3, 0, 0]) };
-    assert_eq!(with_exif(block(&[version], None, true)).kept(LOCATION, false), Metadata::default());
+    assert_eq!(with_exif(block(&[version], None, true)).kept(LOCATION, DRAWN), Metadata::default());
 }
 
 #[test]
 fn orientation_and_profile_stay_with_untouched_pixels_and_go_with_others() {
-    let stays = camera(true).kept(Keep::NONE, true);
+    let stays = camera(true).kept(Keep::NONE, None);
     assert_eq!((stays.orientation(), tags(&stays)), (Orientation::Rotate90, vec![Tag::Orientation]));
     assert_eq!((&stays.icc, stays.colours), (&camera(true).icc, camera(true).colours));
-    assert_eq!(camera(true).kept(Keep::NONE, false), Metadata::default());
-    assert_eq!(camera(true).kept(Keep { profile: true, ..Keep::NONE }, false), Metadata::default());
+    assert_eq!(camera(true).kept(Keep::NONE, DRAWN), Metadata::default());
+    assert_eq!(camera(true).kept(Keep { profile: true, ..Keep::NONE }, DRAWN), Metadata::default());
 }
 
 #[test]
 fn an_upright_orientation_is_not_worth_a_block() {
     let upright = with_exif(block(&[short(Tag::Orientation, 1)], None, true));
-    assert_eq!(upright.kept(Keep::COPYRIGHT, true), Metadata::default());
+    assert_eq!(upright.kept(Keep::COPYRIGHT, None), Metadata::default());
 }
 
 #[test]
 fn everything_keeps_all_but_the_thumbnail_and_resets_the_orientation_of_touched_pixels() {
     for little_endian in [false, true] {
         let camera = camera(little_endian);
-        let kept = camera.kept(Keep::ALL, false);
+        let kept = camera.kept(Keep::ALL, DRAWN);
         let exif = kept.exif.clone().unwrap();
         assert_eq!(kept.orientation(), Orientation::Upright);
         assert!(!exif.windows(THUMBNAIL.len()).any(|window| window == THUMBNAIL));
@@ -203,8 +204,24 @@ fn everything_keeps_all_but_the_thumbnail_and_resets_the_orientation_of_touched_
 }
 
 #[test]
+fn everything_tells_the_size_of_pixels_that_were_drawn_where_it_told_one() {
+    let long = |tag, value| Field { tag, ifd_num: In::PRIMARY, value: Value::Long(vec![value]) };
+    let fields = [short(Tag::ImageWidth, 9), long(Tag::PixelXDimension, 9), short(Tag::PixelYDimension, 8)];
+    for little_endian in [false, true] {
+        let source = with_exif(block(&fields, None, little_endian));
+        let told = |metadata: &Metadata| {
+            let fields = read(metadata);
+            fields.fields().map(|field| (field.tag, field.value.get_uint(0))).collect::<Vec<_>>()
+        };
+        let size = [(Tag::ImageWidth, 640), (Tag::PixelXDimension, 640), (Tag::PixelYDimension, 480)];
+        assert_eq!(told(&source.kept(Keep::ALL, DRAWN)), size.map(|(tag, value)| (tag, Some(value))));
+        assert_eq!(source.kept(Keep::ALL, None), source);
+    }
+}
+
+#[test]
 fn everything_keeps_orientation_and_profile_of_untouched_pixels() {
-    let kept = camera(true).kept(Keep::ALL, true);
+    let kept = camera(true).kept(Keep::ALL, None);
     assert_eq!((kept.orientation(), kept.icc, kept.xmp), (Orientation::Rotate90, camera(true).icc, camera(true).xmp));
 }
 
@@ -217,7 +234,7 @@ fn a_thumbnail_before_other_values_is_blanked_where_it_is() {
     let moved = exif.len() as u32;
     exif[reference..reference + 4].copy_from_slice(&moved.to_le_bytes());
     exif.extend(b"another of the maker");
-    let kept = with_exif(exif.clone()).kept(Keep::ALL, false).exif.unwrap();
+    let kept = with_exif(exif.clone()).kept(Keep::ALL, DRAWN).exif.unwrap();
     assert_eq!(kept.len(), moved as usize + 19);
     assert!(kept.ends_with(b"another of the make"));
     assert!(!kept.windows(9).any(|window| window == b"thumbnail"));
@@ -227,7 +244,7 @@ fn a_thumbnail_before_other_values_is_blanked_where_it_is() {
 fn notices_missing_in_exif_come_from_elsewhere_and_those_there_win() {
     let blank = block(&[ascii(Tag::Artist, "        "), ascii(Tag::Copyright, "(c) Ada")], None, true);
     let xmp = b"<dc:creator><rdf:Seq><rdf:li>Zo\xC3\xAB</rdf:li></rdf:Seq></dc:creator><dc:rights>no</dc:rights>";
-    let kept = Metadata { xmp: Some(xmp.to_vec()), ..with_exif(blank) }.kept(Keep::COPYRIGHT, false);
+    let kept = Metadata { xmp: Some(xmp.to_vec()), ..with_exif(blank) }.kept(Keep::COPYRIGHT, DRAWN);
     assert_eq!((text(&kept, Tag::Artist), text(&kept, Tag::Copyright)), ("Zoë".into(), b"(c) Ada".to_vec()));
 }
 
@@ -262,17 +279,17 @@ fn a_new_block_fits_a_jpeg_segment_however_much_there_is_to_keep() {
     fields.extend((0..=0x40).map(|tag| ascii(Tag(Context::Gps, tag), &"g".repeat(511))));
     fields.extend((0x9003..=0x9292).map(|tag| ascii(Tag(Context::Exif, tag), &"d".repeat(511))));
     let keep = Keep { copyright: true, ..Keep { date: true, ..LOCATION } };
-    let kept = with_exif(block(&fields, None, false)).kept(keep, false);
+    let kept = with_exif(block(&fields, None, false)).kept(keep, DRAWN);
     assert!(kept.exif.as_ref().unwrap().len() < 65_000);
     assert!(text(&kept, Tag::Artist).len() > 16_000 && String::from_utf8(text(&kept, Tag::Artist)).is_ok());
-    assert_eq!(kept.kept(keep, false), kept);
+    assert_eq!(kept.kept(keep, DRAWN), kept);
 }
 
 #[test]
 fn unreadable_exif_is_not_kept() {
     for exif in [&b""[..], b"garbage", b"II*\0", b"II*\0\xFF\xFF\xFF\xFF", b"MM*\0\0\0\0\x08", b"II*\0\x08\0\0\0"] {
-        assert_eq!(with_exif(exif.into()).kept(Keep::ALL, true), Metadata::default(), "{exif:?}");
-        assert_eq!(with_exif(exif.into()).kept(Keep::COPYRIGHT, true), Metadata::default(), "{exif:?}");
+        assert_eq!(with_exif(exif.into()).kept(Keep::ALL, None), Metadata::default(), "{exif:?}");
+        assert_eq!(with_exif(exif.into()).kept(Keep::COPYRIGHT, None), Metadata::default(), "{exif:?}");
         assert_eq!(orientation_of_exif(exif), Orientation::Upright);
     }
 }

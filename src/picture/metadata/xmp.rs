@@ -6,7 +6,10 @@ pub(super) const RIGHTS: &str = "dc:rights";
 /// The property that lists the creators.
 pub(super) const CREATOR: &str = "dc:creator";
 
-const ORIENTATION: &[u8] = b"tiff:Orientation";
+const ORIENTATION: &str = "tiff:Orientation";
+/// Width and height of the picture, of TIFF and of EXIF.
+const SIZE: [[&str; 2]; 2] =
+    [["tiff:ImageWidth", "tiff:ImageLength"], ["exif:PixelXDimension", "exif:PixelYDimension"]];
 /// How many values of one property are looked at.
 const VALUES: usize = 32;
 
@@ -113,20 +116,26 @@ fn entity(name: &str) -> Option<char> {
     }
 }
 
-/// The packet with every `tiff:Orientation` set to 1, upright.
-pub(super) fn upright(packet: &[u8]) -> Vec<u8> {
+/// The packet of a picture that is upright and of this size, where it tells either.
+pub(super) fn drawn(packet: &[u8], (width, height): (u32, u32)) -> Vec<u8> {
+    let sizes = SIZE.into_iter().flat_map(|[across, down]| [(across, width), (down, height)]);
+    sizes.fold(with(packet, ORIENTATION, 1), |packet, (property, value)| with(&packet, property, value))
+}
+
+/// The packet with another number wherever it has one for a property.
+fn with(packet: &[u8], property: &str, value: u32) -> Vec<u8> {
     let mut out = Vec::with_capacity(packet.len());
     let mut rest = packet;
-    while let Some(at) = rest.windows(ORIENTATION.len()).position(|window| window == ORIENTATION) {
-        let (before, behind) = rest.split_at(at + ORIENTATION.len());
-        let (gap, value) = behind.split_at(value_begins(behind));
-        let digits = value.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    while let Some(at) = rest.windows(property.len()).position(|window| window == property.as_bytes()) {
+        let (before, behind) = rest.split_at(at + property.len());
+        let (gap, old) = behind.split_at(value_begins(behind));
+        let digits = old.iter().take_while(|byte| byte.is_ascii_digit()).count();
         out.extend_from_slice(before);
         out.extend_from_slice(gap);
         if digits > 0 {
-            out.push(b'1');
+            out.extend(value.to_string().into_bytes());
         }
-        rest = &value[digits..];
+        rest = &old[digits..];
     }
     out.extend_from_slice(rest);
     out
@@ -187,17 +196,20 @@ mod tests {
     }
 
     #[test]
-    fn orientation_is_set_to_upright_in_elements_and_attributes() {
+    fn orientation_and_size_are_set_in_elements_and_attributes() {
         let cases = [
             ("<x tiff:Orientation=\"6\" a='b'/>", "<x tiff:Orientation=\"1\" a='b'/>"),
             ("<x tiff:Orientation = '8'/>", "<x tiff:Orientation = '1'/>"),
             ("<tiff:Orientation> 3 </tiff:Orientation>", "<tiff:Orientation> 1 </tiff:Orientation>"),
             ("<tiff:Orientation/>", "<tiff:Orientation/>"),
+            ("<x tiff:ImageWidth='9' tiff:ImageLength='8'/>", "<x tiff:ImageWidth='640' tiff:ImageLength='480'/>"),
+            ("<exif:PixelXDimension>9</exif:PixelXDimension>", "<exif:PixelXDimension>640</exif:PixelXDimension>"),
+            ("<x exif:PixelYDimension='9000'/>", "<x exif:PixelYDimension='480'/>"),
             ("tiff:Orientation=", "tiff:Orientation="),
             ("tiff:Orientation", "tiff:Orientation"),
         ];
         for (packet, expected) in cases {
-            assert_eq!(String::from_utf8(upright(packet.as_bytes())).unwrap(), expected);
+            assert_eq!(String::from_utf8(drawn(packet.as_bytes(), (640, 480))).unwrap(), expected);
         }
     }
 }
