@@ -217,6 +217,11 @@ fn what_would_take_too_much_is_refused_with_its_number() {
         "g ".repeat(20),
         "<g>".repeat(200) + "<path/>" + &"</g>".repeat(200)
     );
+    let stops: String = (0..8_000).map(|at| format!("<stop offset='{}'/>", f64::from(at) / 8_000.0)).collect();
+    let stops = format!(
+        "<svg xmlns='http://www.w3.org/2000/svg' width='2000' height='2000'><linearGradient id='g'>{stops}</linearGradient>\
+         <rect width='2000' height='2000' fill='url(#g)'/></svg>"
+    );
     let circles = "<circle r='1e37' stroke='red'/>".repeat(100);
     let fonts = "<svg viewBox='0 0 1e9 1' width='1e9em' font-size='1e9em'>".repeat(3)
         + "<ellipse rx='50%' ry='1e9em'/><rect rx='1e9%' width='1' height='1'/>"
@@ -234,6 +239,7 @@ fn what_would_take_too_much_is_refused_with_its_number() {
         (document(&markers), "SVG bytes, references followed is"),
         (document(pattern), "pixels of SVG layers is"),
         (document(filter), "steps to draw the SVG is"),
+        (stops, "steps to draw the SVG is"),
         (document(blur), "standard deviation of an SVG blur is 1"),
         (document(&selectors), "tests of SVG style rules against elements is"),
         ("<svg xmlns='http://www.w3.org/2000/svg'>".to_owned() + &"<a/>".repeat(250_000) + "</svg>", "SVG elements"),

@@ -5,7 +5,9 @@
 
 use resvg::{
     tiny_skia::{PathSegment, Point, Transform},
-    usvg::{ClipPath, Group, Image, ImageKind, Mask, Node, NonZeroRect, Paint, Path, Pattern, Rect, Stroke, Tree},
+    usvg::{
+        ClipPath, Group, Image, ImageKind, Mask, Node, NonZeroRect, Paint, Path, Pattern, Rect, Stop, Stroke, Tree,
+    },
 };
 
 use super::filter_cost;
@@ -25,6 +27,9 @@ const LAYER: f64 = 12.0;
 const MASK: f64 = 12.0;
 const DECODED: f64 = 20.0;
 const RESAMPLED: f64 = 30.0;
+const SHADED: f64 = 6.0;
+/// Steps for a pixel of a gradient to be compared with one of its stops, as it is with all of them.
+const STOP: f64 = 0.25;
 /// How far the layers of filters, which resvg draws, reach at most, in sides of what they are drawn on.
 const REACH: f64 = 5.0;
 /// Nodes between two questions whether to go on.
@@ -190,7 +195,8 @@ impl Cost<'_> {
     fn paint(&mut self, paint: &Paint, pixels: f64, transform: Transform, surface: Surface) -> Result<()> {
         match paint {
             Paint::Color(_) => self.add(pixels),
-            Paint::LinearGradient(_) | Paint::RadialGradient(_) => self.add(pixels * 6.0),
+            Paint::LinearGradient(gradient) => self.add(pixels * shading(gradient.stops())),
+            Paint::RadialGradient(gradient) => self.add(pixels * shading(gradient.stops())),
             Paint::Pattern(pattern) => {
                 self.add(pixels * RESAMPLED)?;
                 self.pattern(pattern, transform, surface)
@@ -240,6 +246,11 @@ impl Cost<'_> {
         self.steps += steps;
         within("steps to draw the SVG", self.steps as u64, self.run.limits.svg_steps)
     }
+}
+
+/// Steps for a pixel of a gradient of these stops.
+fn shading(stops: &[Stop]) -> f64 {
+    SHADED + STOP * stops.len() as f64
 }
 
 /// What a path is made of.

@@ -55,7 +55,7 @@ pub(crate) use self::{
     notices::{notices, with_notices},
     probe::size,
     read::{document, text},
-    style::selector_tests,
+    style::{ByClass, selector_tests},
     undrawn::undrawn,
 };
 #[cfg(feature = "svg")]

@@ -1,6 +1,6 @@
 //! The declarations that style sheets and `style` attributes give an element, and the work of finding them.
 
-use std::cell::Cell;
+use std::{cell::Cell, collections::HashMap};
 
 use roxmltree::Node;
 use simplecss::{AttributeOperator, DeclarationTokenizer, Element, PseudoClass, StyleSheet};
@@ -14,12 +14,16 @@ const RULES: u64 = 20_000;
 /// Tests of a selector against an element, at worst.
 const TESTS: u64 = 300_000_000;
 
+/// Classes of an element that are looked at in about the time that a test takes anyway.
+const CLASSES_AT_ONCE: u64 = 4;
+
 /// Steps to read styles: simplecss looks at all of a text before a word, for each of its words.
 const READING: u64 = 4_000_000_000;
 
 /// The style sheets of a document.
 pub(super) struct Style<'a> {
     sheet: StyleSheet<'a>,
+    by_class: ByClass,
     /// Steps that reading took so far.
     read: Cell<u64>,
 }
@@ -48,13 +52,15 @@ impl<'a> Style<'a> {
             let tests = tests.fold(0u64, u64::saturating_add).saturating_mul(elements);
             within("tests of SVG style rules against elements", tests, TESTS)?;
         }
-        Ok(Self { sheet, read })
+        let by_class = ByClass::of(sheet.rules.iter().map(|rule| rule.selector.to_string()));
+        Ok(Self { sheet, by_class, read })
     }
 
     /// Properties and values of `node`, those of its `style` attribute last.
     pub(super) fn of<'input>(&self, node: Node<'a, 'input>, run: Run<'_>) -> Result<Vec<(&'a str, &'a str)>> {
         run.check()?;
-        let rules = self.sheet.rules.iter().filter(|rule| rule.selector.matches(&Styled(node)));
+        let rules = self.by_class.candidates(node.attribute("class")).into_iter().map(|at| &self.sheet.rules[at]);
+        let rules = rules.filter(|rule| rule.selector.matches(&Styled(node)));
         let mut all: Vec<_> =
             rules.flat_map(|rule| &rule.declarations).map(|found| (found.name, found.value)).collect();
         if let Some(own) = node.attribute("style") {
@@ -72,13 +78,14 @@ fn count_reading(css: &str, read: &Cell<u64>) -> Result<()> {
     within("steps to read the styles of the SVG", read.get(), READING)
 }
 
-/// How many elements there are, and how deep.
+/// How many elements there are, those of many classes counted more than once as each test looks at them all, and how deep.
 fn extent(root: Node<'_, '_>) -> (u64, u64) {
     let (mut elements, mut deepest) = (0, 0);
     let mut depth = 1u64;
     let mut node = root;
     loop {
-        elements += 1;
+        let classes = node.attribute("class").map_or(0, |classes| classes.split_ascii_whitespace().count() as u64);
+        elements += 1 + classes / CLASSES_AT_ONCE;
         deepest = deepest.max(depth);
         if let Some(child) = node.first_element_child() {
             (node, depth) = (child, depth + 1);
@@ -93,6 +100,44 @@ fn extent(root: Node<'_, '_>) -> (u64, u64) {
             _ => return (elements, deepest),
         }
     }
+}
+
+/// The places of selectors by a class that each asks its element for, so that only those are tried which may match.
+#[derive(Debug)]
+pub(crate) struct ByClass {
+    named: HashMap<String, Vec<usize>>,
+    others: Vec<usize>,
+}
+
+impl ByClass {
+    /// Of selectors as simplecss writes them.
+    pub(crate) fn of(selectors: impl Iterator<Item = String>) -> Self {
+        let mut found = Self { named: HashMap::new(), others: Vec::new() };
+        for (at, selector) in selectors.enumerate() {
+            match class_of(&selector) {
+                Some(class) => found.named.entry(class.to_owned()).or_default().push(at),
+                None => found.others.push(at),
+            }
+        }
+        found
+    }
+
+    /// Those that may match an element of these `classes`, in their order.
+    pub(crate) fn candidates(&self, classes: Option<&str>) -> Vec<usize> {
+        let mut found = self.others.clone();
+        found.extend(classes.unwrap_or("").split(' ').filter_map(|class| self.named.get(class)).flatten());
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
+
+/// A class that a selector asks its element for; none where other attributes are asked for, too, whose values may hold anything.
+fn class_of(selector: &str) -> Option<&str> {
+    const CLASS: &str = "[class~='";
+    let own = selector.rsplit(' ').next()?;
+    let plain = selector.matches('[').count() == selector.matches(CLASS).count();
+    own.split_once(CLASS).filter(|_| plain)?.1.split('\'').next()
 }
 
 /// How often a selector can be tried on one element and those around it: every way to choose its ancestors.
@@ -122,5 +167,22 @@ impl Element for Styled<'_, '_> {
 
     fn pseudo_class_matches(&self, class: PseudoClass<'_>) -> bool {
         class == PseudoClass::FirstChild && self.prev_sibling_element().is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selectors_are_found_by_their_class_in_their_order_and_all_others_always() {
+        let selectors =
+            [".a", "b", ".c .a:first-child", ".a>b", "[x='y [class~=\"a\"]']", ".b.a", "d.a[class~=e]", ".a[x]"];
+        let by_class =
+            ByClass::of(selectors.iter().map(|selector| simplecss::Selector::parse(selector).unwrap().to_string()));
+        let always = [1, 3, 4, 7];
+        assert_eq!(by_class.candidates(None), always);
+        assert_eq!(by_class.candidates(Some("z a a")), [0, 1, 2, 3, 4, 6, 7]);
+        assert_eq!(by_class.candidates(Some("b")), [1, 3, 4, 5, 7]);
     }
 }

@@ -43,6 +43,10 @@ pub(crate) struct Moving<'a> {
     pub count: u32,
 }
 
+/// Pixels of a canvas beyond which no errors are looked for in APNG and WebP: to compare one frame with another takes some 80
+/// bytes for each.
+const LARGEST: u64 = 16 << 20;
+
 /// Bytes of a file of so many frames that take hardly more than every file and frame has to: errors spare nothing there, as large
 /// as the canvas may be. (A GIF has 40 bytes beside its frames and 24 a frame at least, an APNG 110 and 66, a WebP 44 and 44.)
 fn bare(format: Format, count: u32) -> usize {
@@ -62,7 +66,8 @@ pub(crate) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>)
         let exact = matches!(task.goal, Goal::Lossless | Goal::Quality(100));
         let deeper = exact && task.format != Format::Apng && are_deeper(frames, run)?;
         let is_bare = task.stored.is_some_and(|stored| stored.len() <= bare(task.format, task.count));
-        let goal = if is_bare { Goal::Lossless } else { task.goal };
+        let is_large = !exact && task.format != Format::Gif && frames.layout().pixels() > LARGEST;
+        let goal = if is_bare || is_large { Goal::Lossless } else { task.goal };
         let by = |goal| {
             let task = &Moving { goal, ..*task };
             match task.format {
@@ -77,6 +82,7 @@ pub(crate) fn optimise(frames: &mut dyn Frames, task: &Moving<'_>, run: Run<'_>)
         };
         let (mut done, outlook) = no_larger_than_high(goal, |_| Ok(task.format != Format::Gif), by)?;
         done.warnings.extend(deeper.then(|| shallow(task.format)));
+        done.warnings.extend(is_large.then(|| format!("frames of more than {LARGEST} pixels are coded without loss")));
         Ok((done, outlook))
     })
 }
@@ -94,7 +100,7 @@ fn are_deeper(frames: &mut dyn Frames, run: Run<'_>) -> Result<bool> {
     Ok(deeper)
 }
 
-#[cfg(all(test, feature = "gif", feature = "png"))]
+#[cfg(all(test, feature = "gif", feature = "png", feature = "webp"))]
 mod tests {
     use super::*;
     use crate::{
@@ -117,6 +123,22 @@ mod tests {
                 done.warnings.iter().filter(|warning| warning.contains("8 bits")).count()
             };
             assert_eq!([warned(Format::Gif), warned(Format::Apng)], [told, 0], "{sample:x}");
+        }
+    }
+
+    #[test]
+    fn canvases_that_would_take_too_much_to_compare_are_coded_without_loss_and_told_of() {
+        let run = Run { limits: &Limits::default(), control: &Unattended };
+        let codecs = Codecs::default();
+        for (side, told) in [(64, 0), (4_097, 1)] {
+            let goal = Goal::Smart(Preset::High);
+            let task = Moving { codecs: &codecs, format: Format::Webp, goal, stored: None, count: 2 };
+            let samples = |value| Samples::Eight(vec![value; (side * side) as usize]);
+            let picture = |value| Picture::new(side, side, Channels::Gray, samples(value)).unwrap();
+            let done = optimise(&mut Shown::new(vec![picture(10), picture(12)]), &task, run).unwrap().0;
+            let warned = done.warnings.iter().filter(|warning| warning.contains("without loss")).count();
+            assert_eq!(warned, told, "{side}: {:?}", done.warnings);
+            assert!(told == 0 || done.score == 100.0, "{}", done.score);
         }
     }
 

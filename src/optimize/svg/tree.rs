@@ -16,7 +16,7 @@ pub(super) struct Id(usize);
 #[derive(Clone)]
 pub(super) struct Tree {
     nodes: Vec<Node>,
-    /// Found when it is first asked for, and again once nodes came or went or texts may have changed.
+    /// Found when it is first asked for, and again once a sheet came, went or may have changed.
     changes: OnceLock<Arc<Changes>>,
 }
 
@@ -119,7 +119,7 @@ impl Tree {
     }
 
     pub(super) fn text_mut(&mut self, id: Id) -> Option<&mut String> {
-        self.changes.take();
+        self.forget_changes(&[id]);
         match &mut self.nodes[id.0].content {
             Content::Element(_) => None,
             Content::Text(text) => Some(text),
@@ -129,6 +129,16 @@ impl Tree {
     /// What the document's sheets may change of it.
     pub(super) fn changes(&self) -> &Changes {
         self.changes.get_or_init(|| Arc::new(Changes::of(self)))
+    }
+
+    /// Has the changes found again if sheets are among these nodes and what is below them, or they are in one.
+    fn forget_changes(&mut self, nodes: &[Id]) {
+        let is_sheet = |id: Id| self.is(id, &["style"]);
+        let of_sheet =
+            |id: &Id| self.parent(*id).is_some_and(is_sheet) || self.descendants(*id).into_iter().any(is_sheet);
+        if self.changes.get().is_some() && nodes.iter().any(of_sheet) {
+            self.changes.take();
+        }
     }
 
     /// The name of an SVG element; empty for everything else.
@@ -201,10 +211,10 @@ impl Tree {
 
     /// Adds a node as the last child of `parent`.
     pub(super) fn append(&mut self, parent: Id, content: Content) -> Id {
-        self.changes.take();
         let id = Id(self.nodes.len());
         self.nodes.push(Node { parent: Some(parent), children: Vec::new(), content });
         self.nodes[parent.0].children.push(id);
+        self.forget_changes(&[id]);
         id
     }
 
@@ -216,7 +226,7 @@ impl Tree {
     /// Takes nodes and all below them out of the document, in the time that it takes to look once at all who stand beside one
     /// of them.
     pub(super) fn remove_all(&mut self, gone: &[Id]) {
-        self.changes.take();
+        self.forget_changes(gone);
         let parents: BTreeSet<Id> = gone.iter().filter_map(|id| self.nodes[id.0].parent.take()).collect();
         for parent in parents {
             let mut children = std::mem::take(&mut self.nodes[parent.0].children);
@@ -268,10 +278,10 @@ impl Tree {
 
     /// Takes out all nodes that `keep` refuses, with all below them.
     pub(super) fn retain(&mut self, mut keep: impl FnMut(&Self, Id) -> bool) {
-        self.changes.take();
         let mut open = vec![self.root()];
         while let Some(id) = open.pop() {
             let (kept, gone): (Vec<Id>, Vec<Id>) = self.children(id).iter().partition(|child| keep(self, **child));
+            self.forget_changes(&gone);
             gone.iter().for_each(|gone| self.nodes[gone.0].parent = None);
             open.extend(&kept);
             self.nodes[id.0].children = kept;

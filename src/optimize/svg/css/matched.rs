@@ -9,7 +9,7 @@ use super::{
     valid::{Place, is_invalid},
 };
 use crate::{
-    codec::svg::selector_tests,
+    codec::svg::{ByClass, selector_tests},
     optimize::svg::tree::{Id, Tree},
 };
 
@@ -19,6 +19,7 @@ pub(in crate::optimize::svg) struct Sheet<'a> {
     rules: Vec<Rule<'a>>,
     /// Every selector that says nothing of the viewer, with the place of its rule; from the least specific to the most.
     selectors: Vec<(Selector<'a>, usize)>,
+    by_class: ByClass,
 }
 
 #[derive(Debug)]
@@ -33,7 +34,7 @@ struct Rule<'a> {
 impl<'a> Sheet<'a> {
     /// Reads a sheet without comments; `None` where something is not understood.
     pub(in crate::optimize::svg) fn parse(css: &'a str) -> Option<Self> {
-        let mut sheet = Self { rules: Vec::new(), selectors: Vec::new() };
+        let (mut found, mut selectors) = (Vec::new(), Vec::new());
         for (head, body) in rules(css, false) {
             let mut rule = Rule { head, body, declarations: Vec::new(), stays: head.starts_with('@') };
             let bare: String = head.split_ascii_whitespace().collect();
@@ -49,16 +50,17 @@ impl<'a> Sheet<'a> {
                 if known.contains(':') {
                     rule.stays = true;
                 } else {
-                    sheet.selectors.push((Selector::parse(selector)?, sheet.rules.len()));
+                    selectors.push((Selector::parse(selector)?, found.len()));
                 }
             }
             if !head.starts_with('@') {
                 rule.declarations = understood(body);
             }
-            sheet.rules.push(rule);
+            found.push(rule);
         }
-        sheet.selectors.sort_by_key(|(selector, _)| selector.specificity());
-        Some(sheet)
+        selectors.sort_by_key(|(selector, _): &(Selector<'_>, _)| selector.specificity());
+        let by_class = ByClass::of(selectors.iter().map(|(selector, _)| selector.to_string()));
+        Some(Self { rules: found, selectors, by_class })
     }
 
     /// Finds out which rules stay in the sheet if any has to: with these all that are for an element that one of them may be
@@ -100,7 +102,9 @@ impl<'a> Sheet<'a> {
 
     /// The rules that match an element, from the least specific to the most.
     fn matching(&self, styled: &Styled<'_>) -> impl Iterator<Item = usize> {
-        self.selectors.iter().filter(|(selector, _)| selector.matches(styled)).map(|(_, at)| *at)
+        let candidates = self.by_class.candidates(styled.elements.tree.get(styled.id, "class")).into_iter();
+        let matching = candidates.map(|at| &self.selectors[at]).filter(|(selector, _)| selector.matches(styled));
+        matching.map(|(_, at)| *at)
     }
 
     /// How many tests of selectors an element that is so `deep` may take.
