@@ -1,7 +1,7 @@
 //! What of a document is decided outside of it, or by what stands around a place, so that rules cannot know it.
 
 use super::{
-    Settings, css,
+    Settings,
     names::{DEFINITIONS, DRAWN},
     style::used,
     tree::{Id, Tree},
@@ -20,7 +20,7 @@ pub(super) fn allows(tree: &Tree, settings: &Settings<'_>, rule: &str) -> bool {
         |allowed: &[&str], holds: fn(&Tree, bool) -> bool| !allowed.contains(&rule) && holds(tree, settings.keep_ids);
     let forbidden = forbids(&OF_SYMBOLS, lends_symbols)
         || forbids(&OF_PICKED, picks)
-        || rule == "paths" && sheets_hold(tree, &["[d"]);
+        || rule == "paths" && sheets_ask(tree, &["[d"]);
     !forbidden
 }
 
@@ -45,17 +45,10 @@ fn lends_symbols(tree: &Tree, keep_ids: bool) -> bool {
 }
 
 fn picks(tree: &Tree, _: bool) -> bool {
-    sheets_hold(tree, &PICKS)
+    sheets_ask(tree, &PICKS)
 }
 
 /// Whether a selector has one of these in it.
-fn sheets_hold(tree: &Tree, words: &[&str]) -> bool {
-    css::sheets(tree, &css::styles(tree)).any(|sheet| holds(&sheet, words))
-}
-
-fn holds(sheet: &str, words: &[&str]) -> bool {
-    css::rules(sheet, true).into_iter().any(|(head, body)| match head.starts_with('@') {
-        true => body.contains('{') && holds(body, words),
-        false => words.iter().any(|word| head.contains(word)) || body.contains('{') && holds(body, words),
-    })
+fn sheets_ask(tree: &Tree, words: &[&str]) -> bool {
+    words.iter().any(|word| tree.changes().selectors().contains(word))
 }

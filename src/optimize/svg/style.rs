@@ -10,6 +10,8 @@ use super::{
 };
 use crate::{control::Run, error::Result};
 
+const MARKERS: [&str; 3] = ["marker-start", "marker-mid", "marker-end"];
+
 /// What is known of a property's value at an element.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Value {
@@ -47,6 +49,11 @@ pub(super) fn moving(tree: &Tree, name: &str) -> Vec<bool> {
         }
     }
     moving
+}
+
+/// Whether a property changes of any element, in time or by a sheet.
+pub(super) fn moves(tree: &Tree, name: &str) -> bool {
+    moving(tree, name).contains(&true)
 }
 
 /// Whether the `style` of an element has a word in a property, which then is not what attributes say.
@@ -105,8 +112,16 @@ pub(super) fn paints(value: &Value) -> bool {
 
 /// Whether markers are drawn at the vertices of an element, by [`Id::index`].
 pub(super) fn marked(tree: &Tree) -> Vec<bool> {
-    let markers = ["marker-start", "marker-mid", "marker-end"].map(|name| inherited(tree, name));
+    let markers = MARKERS.map(|name| inherited(tree, name));
     (0..tree.capacity()).map(|at| markers.iter().any(|values| paints(&values[at]))).collect()
+}
+
+/// Whether anything says of markers that there are any, at rest or in time.
+pub(super) fn names_markers(tree: &Tree) -> bool {
+    let named =
+        |id: Id, name: &str| tree.get(id, name).is_some_and(|value| value != "none") || is_declared(tree, id, name);
+    let elements = tree.elements();
+    MARKERS.iter().any(|name| elements.iter().any(|id| named(*id, name)) || moves(tree, name))
 }
 
 /// Whether the document has a sheet of which nobody knows what it changes, so that attributes are not all there is.

@@ -446,8 +446,13 @@ fn the_class_of_the_root_is_for_the_page_around() {
 /// What rules leave as it is, since browsers draw it otherwise than what would be shorter.
 #[test]
 fn rules_leave_alone_what_means_something_else_elsewhere() {
-    const KEPT: [(&str, &str); 17] = [
+    const KEPT: [(&str, &str); 19] = [
         ("hidden", "<g style=\"stroke:var(--c,#c00)\"><path fill=\"none\" d=\"M0 0h9\"/></g>"),
+        ("defaults", "<g style=\"marker:url(#m)\"><path marker-end=\"none\" d=\"M5 5h9\"/></g>"),
+        (
+            "defaults",
+            "<g><set attributeName=\"marker-end\" to=\"url(#m)\"/><path marker-end=\"none\" d=\"M5 5h9\"/></g>",
+        ),
         ("hidden", "<path d=\"M5 5\" marker-start=\"url(#m)\"/>"),
         ("properties", "<g style=\"font:9px a;fill:red\"><text fill=\"#00f\">a</text><text fill=\"#00f\">b</text></g>"),
         ("properties", "<svg x=\"2em\" font-size=\"40\"><path/></svg>"),

@@ -19,6 +19,8 @@ const STATES: [&str; 9] =
 pub(in crate::optimize::svg) struct Changes {
     /// There is a sheet.
     any: bool,
+    /// What stands in front of all blocks that are not at-rules, nested ones too.
+    selectors: String,
     /// Nobody knows: selectors hang on more than names, or values on what is around.
     opaque: bool,
     /// What elements have in common that selectors ask for: of each selector's part what says the most.
@@ -32,7 +34,10 @@ impl Changes {
     pub(in crate::optimize::svg) fn of(tree: &Tree) -> Self {
         let styles = styles(tree);
         let mut changes = Self { any: !styles.is_empty(), ..Self::default() };
-        sheets(tree, &styles).for_each(|sheet| changes.read(&sheet));
+        for sheet in sheets(tree, &styles) {
+            changes.read(&sheet);
+            changes.list(&sheet);
+        }
         changes
     }
 
@@ -58,6 +63,17 @@ impl Changes {
                     split(head, ',').iter().for_each(|selector| self.select(selector));
                     self.declare(body);
                 }
+            }
+        }
+    }
+
+    fn list(&mut self, sheet: &str) {
+        for (head, body) in rules(sheet, true) {
+            if !head.starts_with('@') {
+                self.selectors.extend([head, ","]);
+            }
+            if body.contains('{') {
+                self.list(body);
             }
         }
     }
@@ -105,6 +121,11 @@ impl Changes {
     /// Whether there is a sheet, whatever it says.
     pub(in crate::optimize::svg) const fn are_any(&self) -> bool {
         self.any
+    }
+
+    /// All selectors, one after the other.
+    pub(in crate::optimize::svg) fn selectors(&self) -> &str {
+        &self.selectors
     }
 
     /// Whether it is not known what sheets change, so that attributes are not all there is.

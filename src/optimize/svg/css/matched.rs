@@ -10,6 +10,8 @@ use super::{
 };
 use crate::{
     codec::svg::{ByClass, selector_tests},
+    control::Run,
+    error::Result,
     optimize::svg::tree::{Id, Tree},
 };
 
@@ -37,67 +39,33 @@ impl<'a> Sheet<'a> {
         let (mut found, mut selectors) = (Vec::new(), Vec::new());
         for (head, body) in rules(css, false) {
             let mut rule = Rule { head, body, declarations: Vec::new(), stays: head.starts_with('@') };
-            let bare: String = head.split_ascii_whitespace().collect();
-            if !rule.stays && format!(",{bare},").contains(",,") {
-                // A list with an empty place in it is none.
-                continue;
-            }
-            for selector in split(head, ',').into_iter().filter(|_| !head.starts_with('@')) {
-                let known = selector.replace(":first-child", "");
-                if known.contains(['~', '\\', '|']) || body.contains('{') {
+            if !rule.stays {
+                if body.contains('{') {
                     return None;
                 }
-                if known.contains(':') {
-                    rule.stays = true;
-                } else {
-                    selectors.push((Selector::parse(selector)?, found.len()));
-                }
-            }
-            if !head.starts_with('@') {
                 rule.declarations = understood(body);
+                let bare: String = head.split_ascii_whitespace().collect();
+                // A list with an empty place in it is none.
+                if rule.declarations.is_empty() || format!(",{bare},").contains(",,") {
+                    continue;
+                }
+                for selector in split(head, ',') {
+                    let known = selector.replace(":first-child", "");
+                    if known.contains(['~', '\\', '|']) {
+                        return None;
+                    }
+                    if known.contains(':') {
+                        rule.stays = true;
+                    } else {
+                        selectors.push((Selector::parse(selector)?, found.len()));
+                    }
+                }
             }
             found.push(rule);
         }
         selectors.sort_by_key(|(selector, _): &(Selector<'_>, _)| selector.specificity());
         let by_class = ByClass::of(selectors.iter().map(|(selector, _)| selector.to_string()));
         Some(Self { rules: found, selectors, by_class })
-    }
-
-    /// Finds out which rules stay in the sheet if any has to: with these all that are for an element that one of them may be
-    /// for, so that their order counts as before, and those that say what `stays` in sheets. Gives back the elements, by
-    /// [`Id::index`], that rules in the sheet are for; `None` where nobody knows.
-    pub(in crate::optimize::svg) fn settle(
-        &mut self,
-        tree: &Tree,
-        stays: impl Fn(&Declaration) -> bool,
-    ) -> Option<Vec<bool>> {
-        let mut held = vec![false; tree.capacity()];
-        if self.rules.iter().all(|rule| !rule.stays) {
-            return Some(held);
-        }
-        self.rules.iter_mut().for_each(|rule| rule.stays |= rule.declarations.iter().any(&stays));
-        let (changes, elements) = (Changes::of_sheet(&self.left()), Elements::of(tree));
-        let matched: Vec<(Id, Vec<usize>)> = tree
-            .elements()
-            .into_iter()
-            .map(|id| (id, self.matching(&Styled { elements: &elements, id, root: None }).collect()))
-            .collect();
-        let mut grows = true;
-        while std::mem::take(&mut grows) {
-            for (id, rules) in &matched {
-                let reached = || tree.element(*id).is_some_and(|element| changes.reach(element));
-                held[id.index()] = held[id.index()] || rules.iter().any(|at| self.rules[*at].stays) || reached();
-                for at in rules.iter().filter(|_| held[id.index()]) {
-                    grows |= !std::mem::replace(&mut self.rules[*at].stays, true);
-                }
-            }
-        }
-        (!Changes::of_sheet(&self.left()).are_unknown()).then_some(held)
-    }
-
-    /// The rules that stay in the sheet.
-    pub(in crate::optimize::svg) fn left(&self) -> String {
-        self.rules.iter().filter(|one| one.stays).map(|one| rule(one.head, one.body)).collect()
     }
 
     /// The rules that match an element, from the least specific to the most.
@@ -150,29 +118,67 @@ impl<'a> Elements<'a> {
 #[derive(Debug)]
 pub(in crate::optimize::svg) struct Cascade<'a> {
     elements: Elements<'a>,
-    sheet: &'a Sheet<'a>,
+    sheet: Sheet<'a>,
+    /// The rules that match each element, by [`Id::index`], from the least specific to the most.
+    matched: Vec<Vec<usize>>,
 }
 
 impl<'a> Cascade<'a> {
-    pub(in crate::optimize::svg) fn new(tree: &'a Tree, sheet: &'a Sheet<'a>) -> Self {
-        Self { elements: Elements::of(tree), sheet }
+    pub(in crate::optimize::svg) fn new(tree: &'a Tree, sheet: Sheet<'a>, run: Run<'_>) -> Result<Self> {
+        let (elements, mut matched) = (Elements::of(tree), vec![Vec::new(); tree.capacity()]);
+        for id in tree.elements() {
+            run.check()?;
+            matched[id.index()] = sheet.matching(&Styled { elements: &elements, id, root: None }).collect();
+        }
+        Ok(Self { elements, sheet, matched })
+    }
+
+    /// Finds out which rules stay in the sheet if any has to: with these all that are for an element that one of them may be
+    /// for, so that their order counts as before, and those that say what `stays` in sheets. Gives back the elements, by
+    /// [`Id::index`], that rules in the sheet are for; `None` where nobody knows.
+    pub(in crate::optimize::svg) fn settle(&mut self, stays: impl Fn(&Declaration) -> bool) -> Option<Vec<bool>> {
+        let tree = self.elements.tree;
+        let mut held = vec![false; tree.capacity()];
+        if self.sheet.rules.iter().all(|rule| !rule.stays) {
+            return Some(held);
+        }
+        self.sheet.rules.iter_mut().for_each(|rule| rule.stays |= rule.declarations.iter().any(&stays));
+        let changes = Changes::of_sheet(&self.left());
+        let mut grows = true;
+        while std::mem::take(&mut grows) {
+            for id in tree.elements() {
+                let rules = &self.matched[id.index()];
+                let reached = || tree.element(id).is_some_and(|element| changes.reach(element));
+                held[id.index()] = held[id.index()] || rules.iter().any(|at| self.sheet.rules[*at].stays) || reached();
+                for at in rules.iter().filter(|_| held[id.index()]) {
+                    grows |= !std::mem::replace(&mut self.sheet.rules[*at].stays, true);
+                }
+            }
+        }
+        (!Changes::of_sheet(&self.left()).are_unknown()).then_some(held)
+    }
+
+    /// The rules that stay in the sheet.
+    pub(in crate::optimize::svg) fn left(&self) -> String {
+        self.sheet.rules.iter().filter(|one| one.stays).map(|one| rule(one.head, one.body)).collect()
     }
 
     /// What its own `style` attribute and the rules that do not stay in the sheet declare for an element, each property once,
     /// but that what only some browsers understand comes behind what others fall back to; presentation attributes come below
     /// all of it.
     pub(in crate::optimize::svg) fn of(&self, id: Id) -> Vec<Declaration> {
-        self.matched(Styled { elements: &self.elements, id, root: None })
+        self.winning(id, &self.matched[id.index()])
     }
 
     /// What is declared for an element where a `use` shows it: nothing around `root`, to which that leads, is seen there.
     pub(in crate::optimize::svg) fn of_copy(&self, id: Id, root: Id) -> Vec<Declaration> {
-        self.matched(Styled { elements: &self.elements, id, root: Some(root) })
+        let styled = Styled { elements: &self.elements, id, root: Some(root) };
+        self.winning(id, &self.sheet.matching(&styled).collect::<Vec<_>>())
     }
 
-    fn matched(&self, styled: Styled<'_>) -> Vec<Declaration> {
-        let own = declarations(self.elements.tree.get(styled.id, "style").unwrap_or(""));
-        let rules = self.sheet.matching(&styled).map(|at| &self.sheet.rules[at]).filter(|rule| !rule.stays);
+    fn winning(&self, id: Id, rules: &[usize]) -> Vec<Declaration> {
+        let own = declarations(self.elements.tree.get(id, "style").unwrap_or(""));
+        let rules = rules.iter().map(|at| &self.sheet.rules[*at]).filter(|rule| !rule.stays);
         let all: Vec<&Declaration> = rules.flat_map(|rule| &rule.declarations).chain(&own).collect();
         let ranked = [false, true].map(|important| all.iter().filter(move |one| one.important == important));
         // Of each property the last counts, and stands where that did.

@@ -1,7 +1,7 @@
 use super::super::{
     Settings,
     names::property,
-    style::{animated, is_styled},
+    style::{animated, is_styled, names_markers},
     tree::{Attribute, Tree},
 };
 use crate::error::Result;
@@ -57,15 +57,7 @@ const DEFAULTS: [(&str, &str, &[&str]); 39] = [
 pub(super) fn apply(tree: &mut Tree, _: &Settings<'_>) -> Result<()> {
     let styled = is_styled(tree);
     let animated = animated(tree);
-    let marked = tree
-        .elements()
-        .iter()
-        .filter_map(|id| tree.element(*id))
-        .flat_map(|element| &element.attributes)
-        .any(|attribute| attribute.name.starts_with("marker-") && attribute.value != "none")
-        || tree.changes().say("marker-start")
-        || tree.changes().say("marker-mid")
-        || tree.changes().say("marker-end");
+    let marked = names_markers(tree);
     for id in tree.elements() {
         let animated = animated[id.index()];
         let Some(element) = tree.element_mut(id).filter(|element| !element.html) else { continue };

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::{
     Settings,
     names::{ANIMATIONS, DEFINITIONS, SHAPES, property},
-    style::{Value, coloured, inherited, is_declared, is_relative, is_styled, paints, used},
+    style::{Value, coloured, inherited, is_declared, is_relative, is_styled, moves, paints, used},
     tree::{Id, Tree},
 };
 use crate::error::Result;
@@ -20,7 +20,6 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     if is_styled(tree) {
         return Ok(());
     }
-    let changes = tree.changes().clone();
     // Of an animation `fill` says what holds after its end.
     let order: Vec<Id> = tree.elements().into_iter().filter(|id| !tree.is(*id, &ANIMATIONS)).collect();
     let names: BTreeSet<String> = order
@@ -31,9 +30,6 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         .map(|attribute| attribute.name.clone())
         .collect();
     let (fill, stroke) = (inherited(tree, "fill"), inherited(tree, "stroke"));
-    let moving = moving(tree);
-    let moves = |name: &str| moving.contains(name) || changes.say(name);
-    let painted = |values: &[Value], name: &str, id: Id| moves(name) || paints(&values[id.index()]);
     let (used, coloured) = (used(tree), coloured(tree));
     let clips_copies = order.iter().any(|id| tree.is(*id, &["use"]) && tree.within(*id, &["clipPath"]));
     for name in &names {
@@ -41,7 +37,7 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         // What is drawn as a marker would inherit them as well.
         if name.starts_with("marker-")
             || name == "clip-rule" && clips_copies
-            || moves(name)
+            || moves(tree, name)
             || !is_absolute(tree, name, coloured)
         {
             continue;
@@ -49,8 +45,8 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         let cares = |id: Id| {
             cares(tree, id, name)
                 && match name.as_str() {
-                    "fill-opacity" | "fill-rule" => painted(&fill, "fill", id),
-                    other if other.starts_with("stroke-") => painted(&stroke, "stroke", id),
+                    "fill-opacity" | "fill-rule" => paints(&fill[id.index()]),
+                    other if other.starts_with("stroke-") => paints(&stroke[id.index()]),
                     _ => true,
                 }
         };
@@ -63,12 +59,6 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// The properties that animations change.
-fn moving(tree: &Tree) -> BTreeSet<String> {
-    let animations = tree.elements().into_iter().filter(|id| tree.is(*id, &ANIMATIONS));
-    animations.filter_map(|id| tree.get(id, "attributeName")).map(|name| name.trim().to_owned()).collect()
 }
 
 /// Whether no value of the property depends on where it is declared, and all are declared by attributes.

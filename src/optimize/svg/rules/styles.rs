@@ -31,18 +31,18 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         && elements.iter().any(|id| css::says(tree, *id, |css| css.contains('!')));
     let folds = !outranks && styles.iter().all(|id| !html && is_plain(tree, *id));
     let textual = textual(tree, settings.run)?;
-    let Some(mut sheet) = sheet.filter(|_| folds) else {
+    let Some(sheet) = sheet.filter(|_| folds) else {
         return shorten(tree, &styles, &textual);
     };
     // What has no attribute would be said again at every element.
     let stays = |declaration: &Declaration| {
         declaration.important || property(&declaration.name).is_none() && matters(declaration, true)
     };
-    let Some(held) = sheet.settle(tree, stays) else {
+    // All is matched before anything changes.
+    let (mut cascade, mut folded) = (Cascade::new(tree, sheet, settings.run)?, Vec::new());
+    let Some(held) = cascade.settle(stays) else {
         return shorten(tree, &styles, &textual);
     };
-    // All is matched before anything changes.
-    let (cascade, mut folded) = (Cascade::new(tree, &sheet), Vec::new());
     for id in elements {
         settings.run.check()?;
         let html = tree.element(id).is_none_or(|element| element.html);
@@ -53,7 +53,7 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     if differs_in_copies(tree, &cascade, &folded, settings.run)? {
         return shorten(tree, &styles, &textual);
     }
-    let left = compact(&sheet.left(), false);
+    let left = compact(&cascade.left(), false);
     for (id, declarations) in folded {
         fold(tree, id, declarations, textual[id.index()]);
     }
