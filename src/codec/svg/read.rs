@@ -17,6 +17,8 @@ use crate::{
 pub(crate) const NAMESPACE: &str = "http://www.w3.org/2000/svg";
 /// Bytes around the content of a gzipped file.
 const GZIP_FRAME: usize = 18;
+/// Bytes that one byte of DEFLATE can hold: two codes of a bit each, a length of 258 and its distance, in two bits.
+const MOST_IN_A_BYTE: u64 = 4 * 258;
 
 /// The text of a document: inflated if it was gzipped, in UTF-8 whatever it was stored in, without a byte order mark and a
 /// document type, with what internal entities stand for in their places.
@@ -104,6 +106,11 @@ pub(super) fn inflated<'a>(bytes: &'a [u8], run: Run<'_>) -> Result<Cow<'a, [u8]
         return Err(damaged(format!("is gzipped and cut off after {} bytes", bytes.len())));
     };
     let length = u32::from_le_bytes(*length);
+    if u64::from(length) > MOST_IN_A_BYTE * bytes.len() as u64 {
+        let problem =
+            format!("is gzipped and cut off, or damaged: {} bytes do not hold the {length} it says", bytes.len());
+        return Err(damaged(problem));
+    }
     within("inflated SVG in bytes", length.into(), run.limits.svg_text_bytes)?;
     let mut text = vec![0; length as usize];
     match Decompressor::new().gzip_decompress(bytes, &mut text) {
