@@ -7,11 +7,12 @@ use std::{
 };
 
 use resvg::{
-    tiny_skia::Transform,
+    tiny_skia::{Color, Transform},
     usvg::{ImageHrefResolver, Options, Size, Tree},
 };
 
 use super::{
+    background::background,
     cost, embedded,
     fonts::{Fontless, Fonts},
     read, reading, references, render,
@@ -32,6 +33,7 @@ const STACK: usize = 32 << 20;
 #[derive(Debug)]
 pub(crate) struct Drawing {
     tree: Tree,
+    background: Option<Color>,
     /// What to say where text of it is not drawn.
     pub(crate) warning: Option<&'static str>,
 }
@@ -44,8 +46,8 @@ impl Drawing {
     /// they lead back to where they began or its numbers cannot be drawn.
     pub(crate) fn new(text: &str, fonts: &Fonts, run: Run<'_>) -> Result<Self> {
         let fontless = Fontless::default();
-        let tree = in_reason(|| on_a_large_stack(|| converted(text, (fonts, &fontless), 0, run)))?;
-        Ok(Self { tree, warning: fontless.warning() })
+        let converted = in_reason(|| on_a_large_stack(|| converted(text, (fonts, &fontless), 0, run)))?;
+        Ok(Self { tree: converted.0, background: converted.1, warning: fontless.warning() })
     }
 
     /// Width and height that the document gives itself, in CSS pixels.
@@ -53,7 +55,7 @@ impl Drawing {
         (self.tree.size().width(), self.tree.size().height())
     }
 
-    /// The whole document scaled to `width` x `height` pixels, over transparency: 8-bit sRGB with straight alpha.
+    /// The whole document scaled to `width` x `height` pixels, over its background or else transparency: 8-bit sRGB with straight alpha.
     ///
     /// # Errors
     /// [`Error::Limit`] if the picture is too large, or the work to draw it is; [`Error::Input`] if its numbers cannot be drawn.
@@ -85,14 +87,20 @@ impl Drawing {
         cost::check(&self.tree, scale, (width, height), run)?;
         run.check()?;
         let mut pixels = render::layer(width, height)?;
+        self.background.into_iter().for_each(|color| pixels.fill(color));
         render::nodes(self.tree.root(), scale, &mut pixels.as_mut(), run)?;
         run.check()?;
         Picture::new(width, height, Channels::Rgba, Samples::Eight(pixels.take_demultiplied()))
     }
 }
 
-/// The tree of a document that is nested in so many others.
-pub(super) fn converted(text: &str, fonts: (&Fonts, &Fontless), nesting: u8, run: Run<'_>) -> Result<Tree> {
+/// The tree of a document that is nested in so many others, and what is behind it.
+pub(super) fn converted(
+    text: &str,
+    fonts: (&Fonts, &Fontless),
+    nesting: u8,
+    run: Run<'_>,
+) -> Result<(Tree, Option<Color>)> {
     let document = read::document(text, run)?;
     references::check(&document, run)?;
     let mended = reading::mended(text, &document);
@@ -125,9 +133,11 @@ pub(super) fn converted(text: &str, fonts: (&Fonts, &Fontless), nesting: u8, run
     };
     let tree = Tree::from_xmltree(&document, &options);
     drop(options);
+    let background = background(&document, run)?;
     match (failure.into_inner().unwrap_or_else(PoisonError::into_inner), tree) {
         (Some(error), _) => Err(error),
-        (None, tree) => tree.map_err(|error| Error::damaged(Format::Svg, "cannot be drawn", error)),
+        (None, Err(error)) => Err(Error::damaged(Format::Svg, "cannot be drawn", error)),
+        (None, Ok(tree)) => Ok((tree, background)),
     }
 }
 

@@ -49,7 +49,8 @@ fn drawing(bytes: &[u8], fonts: (&Fonts, &Fontless), nesting: u8, run: Run<'_>) 
     }
     let tree = read::text(bytes, run).and_then(|text| draw::converted(&text, fonts, nesting + 1, run));
     match tree {
-        Ok(tree) => Ok(Some(ImageKind::SVG(tree))),
+        // (Its background has no place in that, and is not drawn.)
+        Ok((tree, _)) => Ok(Some(ImageKind::SVG(tree))),
         Err(Error::Input { .. }) => Ok(None),
         Err(error) => Err(error),
     }

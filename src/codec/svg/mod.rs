@@ -5,6 +5,8 @@ mod probe;
 #[cfg(feature = "svg")]
 mod address;
 #[cfg(feature = "svg")]
+mod background;
+#[cfg(feature = "svg")]
 mod codec;
 #[cfg(feature = "svg")]
 mod cost;
@@ -24,6 +26,8 @@ mod entities;
 mod filter_cost;
 #[cfg(feature = "svg")]
 mod fonts;
+#[cfg(feature = "svg")]
+mod frozen;
 #[cfg(feature = "svg")]
 mod mark;
 #[cfg(feature = "svg")]

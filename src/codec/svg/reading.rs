@@ -4,20 +4,27 @@ use std::{collections::BTreeSet, ops::Range};
 
 use roxmltree::{Document, Node};
 
-use super::css::{self, Css};
+use super::{
+    css::{self, Css},
+    frozen::frozen,
+};
 
 /// Presentation attributes whose values may be computed.
 const COMPUTED: [&str; 6] = ["fill", "stroke", "color", "stop-color", "flood-color", "lighting-color"];
 
 /// `text` as usvg has to read it to see what browsers do; `None` where that is the same. Each name is only where it stands
 /// first, as browsers take the first of several elements with a name, and usvg the last; names of shapes stay where styles may
-/// ask for them. Sheets are without comments of XML, as usvg takes what stands before the first; and styles say what they come
-/// to on a light screen.
+/// ask for them. Sheets are without comments of XML, as usvg takes what stands before the first; styles say what they come
+/// to on a light screen; and animations that stay as they end are there already.
 pub(super) fn mended(text: &str, document: &Document<'_>) -> Option<String> {
     let styled = text.contains("<style");
     let mut seen = BTreeSet::new();
     let mut edits: Vec<(Range<usize>, String)> = Vec::new();
     let css = css::is_in(text).then(|| style_of(document));
+    for (element, name, value) in frozen(document) {
+        let set = element.attribute_node(name).map(|attribute| (attribute.range_value(), escaped(value)));
+        edits.push(set.unwrap_or_else(|| (behind_name(text, element), format!(" {name}=\"{}\"", escaped(value)))));
+    }
     for node in document.descendants().filter(Node::is_element) {
         let name = node.tag_name().name();
         for attribute in node.attributes() {
@@ -48,7 +55,7 @@ pub(super) fn mended(text: &str, document: &Document<'_>) -> Option<String> {
     edits.sort_by_key(|(range, _)| range.start);
     let (mut mended, mut at) = (String::with_capacity(text.len()), 0);
     for (range, plain) in edits {
-        // Elements within a sheet go with it.
+        // Elements within a sheet go with it, and what an animation leaves of a value counts.
         if range.start < at {
             continue;
         }
@@ -57,6 +64,14 @@ pub(super) fn mended(text: &str, document: &Document<'_>) -> Option<String> {
     }
     mended.push_str(&text[at..]);
     Some(mended)
+}
+
+/// The place behind the name of an element.
+fn behind_name(text: &str, element: Node<'_, '_>) -> Range<usize> {
+    let range = element.range();
+    let end = text[range.clone()].find(|c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>'));
+    let at = range.start + end.unwrap_or(range.len());
+    at..at
 }
 
 fn style_of(document: &Document<'_>) -> Css {
@@ -114,6 +129,17 @@ mod tests {
         assert_eq!(mended("<svg><!--a--><style>a{b:c}</style><g id='a'/></svg>"), None);
         assert_eq!(mended("<svg><style>a{b:<!--x-->c}</style></svg>").unwrap(), "<svg><style>a{b:c}</style></svg>");
         assert_eq!(mended("<svg><mask id='a'/><g id='a'/></svg>").unwrap(), "<svg><mask id='a'/><g id=''/></svg>");
+    }
+
+    #[test]
+    fn what_animations_leave_is_there() {
+        let set = "<set attributeName='fill' to='a&amp;b'/>";
+        let text = format!("<svg><g>{set}</g><g id='x' fill='var(--a,c)'>{set}</g></svg>");
+        let plain = format!("<svg><g fill=\"a&amp;b\">{set}</g><g id='x' fill='a&amp;b'>{set}</g></svg>");
+        assert_eq!(mended(&text).unwrap(), plain);
+        let sheet = "<svg><style>@keyframes k{to{fill:red}}a{animation:k 1s both}</style><g style='animation:k 1s both'/></svg>";
+        let plain = mended(sheet).unwrap();
+        assert!(plain.contains("a{animation:k 1s both;fill:red}") && plain.contains("'animation:k 1s both;fill:red'"));
     }
 
     #[test]

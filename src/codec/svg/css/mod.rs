@@ -1,16 +1,18 @@
 //! What browsers compute of CSS for a picture on a light screen, in words that usvg knows.
 
+mod ends;
 mod syntax;
 
 use std::{cell::Cell, collections::BTreeMap};
 
 pub(crate) use syntax::{Declaration, declarations, in_name, rule, rules, split, stripped, written};
 
-use self::syntax::function;
+use self::{ends::Ends, syntax::function};
 use crate::picture::transfer;
 
 /// What stands in every text that may have something to compute.
-const SIGNS: [&str; 8] = ["var(", "light-dark(", "color(", ":root", "@media", "@supports", "@layer", "transform"];
+const SIGNS: [&str; 9] =
+    ["var(", "light-dark(", "color(", ":root", "@media", "@supports", "@layer", "transform", "animation"];
 /// Functions and blocks within each other.
 const DEPTH: u8 = 16;
 /// Bytes of all values that variables stand for, wherever they do.
@@ -27,8 +29,9 @@ pub(super) fn is_in(text: &str) -> bool {
     SIGNS.iter().any(|sign| text.contains(sign))
 }
 
-/// The style of a document: its custom properties.
+/// The style of a document: its custom properties and key frames.
 pub(super) struct Css {
+    ends: Ends,
     /// Of the root element, by their names; `None` where others have such, too, as what inherits them is not looked at.
     variables: BTreeMap<String, Option<String>>,
     room: Cell<usize>,
@@ -37,9 +40,10 @@ pub(super) struct Css {
 impl Css {
     /// Of a document with these style sheets, and these declarations in the `style` of its root.
     pub(super) fn new<'a>(sheets: impl IntoIterator<Item = &'a str>, root: &str) -> Self {
-        let mut css = Self { variables: BTreeMap::new(), room: Cell::new(VARIABLE_BYTES) };
+        let mut css = Self { ends: Ends::default(), variables: BTreeMap::new(), room: Cell::new(VARIABLE_BYTES) };
         for sheet in sheets {
             let sheet = shown(sheet, DEPTH);
+            css.ends.read(&sheet);
             for (selectors, block) in rules(&sheet, true) {
                 let mut selectors = split(selectors, ',').into_iter();
                 css.declare(block, selectors.any(|one| matches!(one, ":root" | "svg" | "*" | "html")));
@@ -59,12 +63,12 @@ impl Css {
 
     /// A style sheet.
     pub(super) fn sheet(&self, text: &str) -> String {
-        self.declarations(&shown(text, DEPTH).replace(":root", "svg"))
+        self.computed(&self.ends.in_sheet(shown(text, DEPTH).replace(":root", "svg")), true, DEPTH)
     }
 
     /// Declarations, as of a `style` attribute.
     pub(super) fn declarations(&self, text: &str) -> String {
-        self.computed(text, true, DEPTH)
+        self.computed(&self.ends.in_declarations(text), true, DEPTH)
     }
 
     /// The value of a presentation attribute, whose transforms have no units anyway.

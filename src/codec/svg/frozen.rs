@@ -1,0 +1,88 @@
+//! Animations of SVG that end and stay as they end (SMIL Animation, section 3.3), which are drawn like that.
+
+use std::collections::BTreeMap;
+
+use roxmltree::{Document, Node};
+
+use super::css::declarations;
+
+/// What those within the elements that they change leave of a document: elements, and an attribute of each.
+pub(super) fn frozen<'a, 'input>(document: &'a Document<'input>) -> Vec<(Node<'a, 'input>, &'a str, &'a str)> {
+    let (mut found, mut styles) = (BTreeMap::new(), BTreeMap::new());
+    for node in document.descendants().filter(|node| matches!(node.tag_name().name(), "animate" | "set")) {
+        let Some(element) = node.parent_element().filter(|_| stays(node)) else { continue };
+        let Some(name) = node.attribute("attributeName").map(str::trim).filter(|name| is_plain(name)) else { continue };
+        // What a style says of it is above attributes.
+        let read = || declarations(element.attribute("style").unwrap_or_default());
+        let style = styles.entry(element.id().get()).or_insert_with(read);
+        let styled = style.iter().any(|declaration| declaration.name == name);
+        let value =
+            node.attribute("to").or_else(|| node.attribute("values")?.trim_end_matches([';', ' ']).rsplit(';').next());
+        if let Some(value) = value.filter(|_| !styled) {
+            // The last of several counts.
+            found.insert((element.id().get(), name), (element, name, value.trim()));
+        }
+    }
+    found.into_values().collect()
+}
+
+/// Whether an attribute is one that is drawn by its value alone.
+fn is_plain(name: &str) -> bool {
+    let named = name.starts_with(|c: char| c.is_ascii_alphabetic());
+    let known = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    named && known && !matches!(name, "id" | "class" | "style" | "href" | "transform")
+}
+
+/// Whether an animation ends by itself and stays.
+fn stays(node: Node<'_, '_>) -> bool {
+    let has = |name: &str, value: &str| node.attribute(name).is_some_and(|found| found.trim() == value);
+    let named = ["href", "by", "end"].iter().any(|name| node.attributes().any(|attribute| attribute.name() == *name));
+    // What is set for no time in particular is set for good.
+    let set = node.tag_name().name() == "set" && node.attribute("dur").is_none_or(|dur| dur.trim() == "indefinite");
+    let ends = !has("repeatCount", "indefinite") && !has("repeatDur", "indefinite") && !has("dur", "indefinite");
+    let begins = node.attribute("begin").is_none_or(|begin| {
+        // At some time, or with another, and not when somebody does something.
+        let one = |one: &str| {
+            let at = one.trim().trim_start_matches('+');
+            at.starts_with(|c: char| c.is_ascii_digit() || c == '.') || at.contains(".end") || at.contains(".begin")
+        };
+        begin.split(';').any(one)
+    });
+    !named && begins && !has("additive", "sum") && (set || has("fill", "freeze") && ends)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ends_by_itself_and_stays_leaves_its_last_value() {
+        let left = |animation: &str| {
+            let text = format!("<svg><g style='fill:red'>{animation}</g></svg>");
+            let document = Document::parse(&text).unwrap();
+            frozen(&document).into_iter().map(|(_, name, value)| format!("{name}={value}")).collect::<String>()
+        };
+        for (animation, expected) in [
+            ("<animate attributeName='opacity' from='0' to='1' dur='1s' fill='freeze'/>", "opacity=1"),
+            ("<animate attributeName='r' values='1; 2 ; 3;' begin='.5s' dur='1s' fill='freeze'/>", "r=3"),
+            ("<animate attributeName='r' to='3' begin='a.end+1s' dur='1s' fill='freeze' repeatCount='2'/>", "r=3"),
+            ("<set attributeName='display' to='inline' begin='2s'/>", "display=inline"),
+            ("<set attributeName='r' to='1'/><set attributeName='r' to='2'/>", "r=2"),
+        ] {
+            assert_eq!(left(animation), expected, "{animation}");
+        }
+        for animation in [
+            "<animate attributeName='opacity' to='1' dur='1s'/>",
+            "<animate attributeName='opacity' to='1' dur='1s' fill='freeze' repeatCount='indefinite'/>",
+            "<animate attributeName='opacity' to='1' dur='1s' fill='freeze' begin='click'/>",
+            "<animate attributeName='opacity' by='1' dur='1s' fill='freeze'/>",
+            "<animate attributeName='fill' to='blue' dur='1s' fill='freeze'/>",
+            "<set attributeName='opacity' to='1' dur='1s'/>",
+            "<set attributeName='opacity' to='1' begin='g.mouseover' end='g.mouseout'/>",
+            "<set attributeName='href' to='#a'/>",
+            "<set attributeName='a=&quot;&quot; b' to='c'/>",
+        ] {
+            assert_eq!(left(animation), "", "{animation}");
+        }
+    }
+}
