@@ -80,7 +80,10 @@ fn little_is_done_behind_a_stop() {
         let bytes = file(&photo(64, 48), format);
         for stop_at in [1, 5, 20, 50] {
             let control = Counting { stop_at: Some(stop_at), ..Counting::default() };
-            if process(&bytes, REQUESTS[0], &control).is_err() {
+            // Some formats are done before they have asked as often.
+            let ended = process(&bytes, REQUESTS[0], &control).is_err();
+            assert!(ended || stop_at > 5, "{format} did not ask {stop_at} times");
+            if ended {
                 let more = control.asked.load(Ordering::Relaxed) - stop_at;
                 assert!(more <= 8, "{format} asked {more} times more");
             }
@@ -98,29 +101,46 @@ fn a_deadline_in_the_past_ends_the_work_at_once() {
     }
 }
 
-#[test]
-fn a_deadline_ahead_is_kept_within_a_fraction_of_a_second() {
-    for format in FORMATS {
-        let bytes = file(&photo(700, 500), format);
-        let start = Instant::now();
-        let watch = Watch::until(Some(start + Duration::from_millis(40)));
-        let result = process(&bytes, r#"{"optimize": {"compression": "low"}}"#, &watch);
-        assert!(matches!(result, Err(Error::Stopped(Stop::Deadline))), "{format}: {:?}", start.elapsed());
-        // Far above the 50 ms between questions, since machines that test are busy.
-        assert!(start.elapsed() < Duration::from_secs(3), "{format}: {:?}", start.elapsed());
+/// Ends the work when a stage begins: by a deadline that passes then, or from another thread.
+#[derive(Debug)]
+struct Ending {
+    at: Stage,
+    by: Stop,
+    watch: Mutex<Watch>,
+}
+
+impl Control for Ending {
+    fn stop(&self) -> Option<Stop> {
+        self.watch.lock().unwrap().stop()
+    }
+
+    fn stage(&self, stage: Stage, _: f32) {
+        let mut watch = self.watch.lock().unwrap();
+        if stage == self.at && watch.stop().is_none() {
+            match self.by {
+                Stop::Deadline => *watch = Watch::until(Some(Instant::now())),
+                Stop::Cancelled => std::thread::scope(|scope| {
+                    let watch = watch.clone();
+                    scope.spawn(move || watch.cancel());
+                }),
+            }
+        }
     }
 }
 
 #[test]
-fn cancelling_from_another_thread_ends_the_work() {
-    let bytes = file(&photo(700, 500), FORMATS[1]);
-    let watch = Watch::default();
-    let result = std::thread::scope(|scope| {
-        let work = scope.spawn(|| process(&bytes, "{}", &watch));
-        watch.cancel();
-        work.join().unwrap()
-    });
-    assert!(matches!(result, Err(Error::Stopped(Stop::Cancelled))));
+fn work_ends_where_its_deadline_passes_or_another_thread_cancels_it() {
+    for format in FORMATS {
+        let bytes = file(&photo(64, 48), format);
+        for at in [Stage::Decode, Stage::Optimise] {
+            for by in [Stop::Deadline, Stop::Cancelled] {
+                let hour = Instant::now() + Duration::from_secs(3600);
+                let ending = Ending { at, by, watch: Mutex::new(Watch::until(Some(hour))) };
+                let result = process(&bytes, r#"{"optimize": {"compression": "low"}}"#, &ending);
+                assert!(matches!(result, Err(Error::Stopped(stop)) if stop == by), "{format} {at} {by}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -45,6 +45,9 @@ const HOOK: &str = "LAPIDARY_CRASH_HOOK";
 /// How often the service is killed: 200 times, or as often as this says.
 const KILLS: &str = "LAPIDARY_CRASH_KILLS";
 
+/// How often the last service is looked at before it counts as stuck.
+const ROUNDS: u32 = 60_000;
+
 /// A receiver of notifications, in a process that nobody kills.
 #[derive(Debug)]
 struct Receiver {
@@ -134,9 +137,8 @@ async fn child(folder: &Path, key: &str, hook: &str) {
     let _running = host.service.start();
     loop {
         let (status, id) = upload(&host.service, key, hook).await;
-        if status == 202 {
-            say("202", &id);
-        }
+        assert_eq!(status, 202);
+        say("202", &id);
     }
 }
 
@@ -183,19 +185,18 @@ fn run_and_kill(folder: &Path, key: &str, hook: &str, after: Duration, accepted:
         .env(KEY, key)
         .env(HOOK, hook)
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     // Counted from its first word, so that slow machines do not kill it before it lives.
-    let first = lines.by_ref().find(|line| line.starts_with("202 "));
+    let first = lines.by_ref().find(|line| line.starts_with("202 ")).expect("it lives until it is killed");
     let (killed, kill) = std::sync::mpsc::channel::<()>();
     let killer = std::thread::spawn(move || {
         let _ = kill.recv_timeout(after);
         child.kill().unwrap();
         child.wait().unwrap();
     });
-    for line in first.into_iter().chain(lines) {
+    for line in std::iter::once(first).chain(lines) {
         // The last line may be cut.
         accepted.extend(line.strip_prefix("202 ").filter(|id| id.len() == 36).map(str::to_owned));
     }
@@ -236,15 +237,17 @@ async fn end_well(folder: &Path, account: AccountId, key: &str, accepted: &BTree
     let clock = Arc::new(ManualClock::new(SystemClock::new().now()));
     let host = host(folder, clock.clone());
     let running = host.service.start();
-    loop {
-        let health = host.service.health().await;
+    let mut health = host.service.health().await;
+    for _ in 0..ROUNDS {
         if (health.waiting, health.processing, health.notifications) == (0, 0, 0) {
             break;
         }
         // Leases of the dead run out, and failed deliveries become due.
         clock.advance(Duration::from_millis(100));
         tokio::time::sleep(Duration::from_millis(5)).await;
+        health = host.service.health().await;
     }
+    assert_eq!((health.waiting, health.processing, health.notifications), (0, 0, 0));
     let heard = receiver.heard.lock().unwrap().clone();
     assert!(!accepted.is_empty());
     for id in accepted {

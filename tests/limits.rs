@@ -5,31 +5,15 @@ mod pictures;
 
 use std::{
     collections::BTreeSet,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex},
     thread,
 };
 
 use lapidary::{
-    Control, Engine, Error, Format, Input, Limits, Result, Run, Stage, Stop, Unattended,
+    Engine, Error, Format, Input, Limits, Result, Run, Unattended,
     operation::{Model, Models, Raster, Shape},
 };
-use pictures::{FORMATS, file, photo, request};
-
-/// Notes whether decoding began.
-#[derive(Debug, Default)]
-struct Decoding(AtomicBool);
-
-impl Control for Decoding {
-    fn stop(&self) -> Option<Stop> {
-        None
-    }
-    fn stage(&self, stage: Stage, _: f32) {
-        self.0.fetch_or(stage >= Stage::Decode, Ordering::Relaxed);
-    }
-}
+use pictures::{Decoding, FORMATS, file, photo, request};
 
 /// The refusal of a 60 x 40 picture in every format under changed limits.
 fn refusals(json: &str, change: impl Fn(&mut Limits)) -> [String; 3] {
@@ -42,7 +26,7 @@ fn refusals(json: &str, change: impl Fn(&mut Limits)) -> [String; 3] {
         let error = engine.process(Input { bytes: &bytes, name: None }, &request(json), &control).unwrap_err();
         assert!(matches!(error, Error::Limit { .. }), "{format}: {error}");
         assert_eq!(error.status(), 422);
-        assert!(!control.0.load(Ordering::Relaxed), "{format} was decoded");
+        assert!(!control.began(), "{format} was decoded");
         error.to_string()
     })
 }

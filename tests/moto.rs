@@ -39,9 +39,11 @@ struct Moto {
 impl Moto {
     /// `None` where it is not installed.
     fn start() -> Option<Self> {
-        let python = env::var("LAPIDARY_PYTHON").unwrap_or_else(|_| "python3".into());
-        let probe = Command::new(&python).args(["-c", "import boto3, moto.server"]).stderr(Stdio::null()).status();
+        let named = env::var("LAPIDARY_PYTHON");
+        let python = named.as_deref().unwrap_or("python3");
+        let probe = Command::new(python).args(["-c", "import boto3, moto.server"]).stderr(Stdio::null()).status();
         if !probe.is_ok_and(|status| status.success()) {
+            assert!(named.is_err(), "{python} lacks moto or boto3");
             eprintln!("left out: {python} with moto and boto3 is not installed");
             return None;
         }

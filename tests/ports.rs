@@ -64,7 +64,15 @@ fn the_notifier_in_memory_conforms() {
         notifier.answer(&glad, [Some(Answer { status: 204, retry_after: None })]);
         notifier.answer(&busy, [Some(Answer { status: 503, retry_after: Some(Duration::from_secs(7)) })]);
         notifier.answer(&down, [None]);
-        Arc::new(Receivers { notifier: Box::new(notifier), glad, busy, down })
+        let notifier = Arc::new(notifier);
+        let (of_glad, received) = (glad.clone(), Arc::clone(&notifier));
+        let heard = move |body: &[u8], (name, value): (&str, &str)| {
+            received.received().iter().any(|one| {
+                let with = one.headers.iter().any(|header| (header.0, header.1.as_str()) == (name, value));
+                one.url == of_glad && one.body == body && with
+            })
+        };
+        Arc::new(Receivers { notifier, glad, busy, down, heard: Box::new(heard) })
     };
     runtime().block_on(testing::notifier(receivers));
 }
@@ -72,8 +80,11 @@ fn the_notifier_in_memory_conforms() {
 #[test]
 fn the_storage_in_memory_conforms() {
     let bucket = async || {
+        let storage = Arc::new(MemoryStorage::new());
+        let kept = Arc::clone(&storage);
         Arc::new(Bucket {
-            storage: Box::new(MemoryStorage::new()),
+            storage,
+            object: Box::new(move |key| Some(kept.object("bucket", key)?.bytes)),
             store: Store::connector("c", "bucket", "region"),
             credentials: Credentials { provider: Provider::Aws, key: "key".into(), secret: "secret".into() },
         })

@@ -42,10 +42,11 @@ struct Judge {
 impl Judge {
     /// `None` where it is not installed.
     fn sits(name: &str) -> Option<Self> {
-        let program = env::var("LAPIDARY_S3S").unwrap_or_else(|_| "s3s-fs".into());
+        let named = env::var("LAPIDARY_S3S");
+        let program = named.as_deref().unwrap_or("s3s-fs");
         let folder = env::temp_dir().join(format!("lapidary-s3s-{name}-{}", std::process::id()));
         fs::create_dir_all(folder.join("photos")).unwrap();
-        let started = Command::new(&program)
+        let started = Command::new(program)
             .args(["--host", "127.0.0.1", "--port", "0", "--access-key", KEY, "--secret-key", SECRET])
             .arg(&folder)
             .env("RUST_LOG", "info")
@@ -53,6 +54,7 @@ impl Judge {
             .stderr(Stdio::null())
             .spawn();
         let Ok(mut process) = started else {
+            assert!(named.is_err(), "there is no {program}");
             eprintln!("left out: {program} is not installed");
             fs::remove_dir_all(folder).unwrap();
             return None;

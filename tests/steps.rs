@@ -117,7 +117,8 @@ fn a_step_is_asked_for_what_it_will_see() {
         let operation = Broken::default();
         with(Arc::new(operation.clone()), &source, "{}").unwrap();
         let asked = operation.asked.lock().unwrap();
-        assert!(asked.iter().all(|layout| (layout.channels, layout.depth) == (channels, depth)), "{asked:?}");
+        let as_seen = asked.iter().all(|layout| (layout.channels, layout.depth) == (channels, depth));
+        assert!(as_seen && !asked.is_empty(), "{asked:?}");
     }
 }
 

@@ -361,8 +361,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn who_reads_an_answer_by_the_byte_is_let_go() {
         let (mut client, connection) = connected("slow", b"GET / HTTP/1.1\r\nHost: images.test\r\n\r\n").await;
+        let mut read = 0;
         let reads = async {
             while client.read_u8().await.is_ok() {
+                read += 1;
                 tokio::time::sleep(2 * WRITE_PATIENCE).await;
             }
         };
@@ -371,6 +373,7 @@ mod tests {
             () = tokio::time::sleep(10 * WRITE_PATIENCE) => panic!("it is held for ever"),
             () = reads => {}
         }
+        assert!(read > 0, "it is answered first");
     }
 
     #[tokio::test(start_paused = true)]

@@ -16,8 +16,8 @@ pub use blobs::blobs;
 pub use clock::ManualClock;
 pub use fetcher::{Site, fetcher};
 pub use ledger::{ledger, ledger_at_random};
-pub use notifier::{Receivers, notifier};
-pub use storage::{Bucket, storage};
+pub use notifier::{Heard, Receivers, notifier};
+pub use storage::{Bucket, Kept, storage};
 
 use crate::port::Result;
 

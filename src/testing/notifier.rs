@@ -1,6 +1,6 @@
 //! What [`Notifier`] promises.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use super::{Fact, facts, hold};
 use crate::{
@@ -8,21 +8,35 @@ use crate::{
     request::Url,
 };
 
+/// Whether this body came with this header, by name and value.
+pub type Heard = dyn Fn(&[u8], (&str, &str)) -> bool + Send + Sync;
+
 /// A notifier, and receivers of which it is known what they answer.
-#[derive(Debug)]
 pub struct Receivers {
     /// What is checked.
-    pub notifier: Box<dyn Notifier>,
+    pub notifier: Arc<dyn Notifier>,
     /// Answers 204.
     pub glad: Url,
     /// Answers 503 with `Retry-After: 7`.
     pub busy: Url,
     /// Never answers.
     pub down: Url,
+    /// What `glad` was sent.
+    pub heard: Box<Heard>,
 }
 
-const FACTS: &[Fact<Receivers>] =
-    facts![an_answer_is_handed_on, a_wish_to_be_left_alone_is_handed_on, no_answer_is_a_failure_that_may_pass];
+impl fmt::Debug for Receivers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receivers").field("notifier", &self.notifier).finish_non_exhaustive()
+    }
+}
+
+const FACTS: &[Fact<Receivers>] = facts![
+    a_notification_arrives_with_its_headers,
+    an_answer_is_handed_on,
+    a_wish_to_be_left_alone_is_handed_on,
+    no_answer_is_a_failure_that_may_pass
+];
 
 /// Checks what [`Notifier`] promises.
 ///
@@ -34,6 +48,17 @@ pub async fn notifier(fresh: impl AsyncFn() -> Arc<Receivers>) {
 
 fn to(url: &Url) -> Notification<'_> {
     Notification { url, body: b"{}", headers: &[] }
+}
+
+async fn a_notification_arrives_with_its_headers(receivers: Arc<Receivers>) -> Result<()> {
+    let headers = [("webhook-id", "msg_1".to_owned()), ("webhook-signature", "v1,x= v1,y=".to_owned())];
+    let body = br#"{"success":true}"#;
+    assert!(!(receivers.heard)(body, ("webhook-id", "msg_1")));
+    receivers.notifier.notify(Notification { url: &receivers.glad, body, headers: &headers }).await?;
+    for (name, value) in &headers {
+        assert!((receivers.heard)(body, (name, value)), "{name}");
+    }
+    Ok(())
 }
 
 async fn an_answer_is_handed_on(receivers: Arc<Receivers>) -> Result<()> {

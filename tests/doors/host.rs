@@ -36,6 +36,9 @@ use tokio::{
 /// Where names lead that nobody has lied about.
 const PUBLIC: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(1, 1, 1, 1));
 
+/// How often a service is looked at before it counts as stuck.
+const ROUNDS: u32 = 60_000;
+
 /// The first octet of every TLS connection.
 const TLS_HANDSHAKE: u8 = 0x16;
 
@@ -196,8 +199,8 @@ impl Host {
     /// Works until nothing is left to do; what is to be tried again later is tried at once.
     pub async fn work(&self) {
         let running = self.service.start();
-        loop {
-            let health = self.service.health().await;
+        let mut health = self.service.health().await;
+        for _ in 0..ROUNDS {
             if (health.waiting, health.processing, health.notifications) == (0, 0, 0) {
                 break;
             }
@@ -205,7 +208,9 @@ impl Host {
                 self.clock.advance(Duration::from_secs(60));
             }
             tokio::time::sleep(Duration::from_millis(2)).await;
+            health = self.service.health().await;
         }
+        assert_eq!((health.waiting, health.processing, health.notifications), (0, 0, 0), "it is stuck");
         running.shut_down(Duration::from_secs(10)).await;
     }
 }

@@ -3,7 +3,7 @@
 
 use std::{
     io::Cursor,
-    sync::atomic::{AtomicU32, Ordering},
+    sync::atomic::{AtomicBool, AtomicU32, Ordering},
 };
 
 use fast_ssim2::{PixelDescriptor, PixelSlice, compute_ssimulacra2};
@@ -213,6 +213,25 @@ pub fn attempt(bytes: &[u8], json: &str) -> Result<Outcome> {
 /// [`attempt`], which must succeed.
 pub fn process(bytes: &[u8], json: &str) -> Outcome {
     attempt(bytes, json).unwrap_or_else(|error| panic!("{json}: {error}"))
+}
+
+/// Notes whether decoding began.
+#[derive(Debug, Default)]
+pub struct Decoding(AtomicBool);
+
+impl Decoding {
+    pub fn began(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Control for Decoding {
+    fn stop(&self) -> Option<Stop> {
+        None
+    }
+    fn stage(&self, stage: Stage, _: f32) {
+        self.0.fetch_or(stage >= Stage::Decode, Ordering::Relaxed);
+    }
 }
 
 /// Says stop behind so many questions.

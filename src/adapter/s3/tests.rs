@@ -48,12 +48,14 @@ async fn put_plain(s3: &S3) -> Result<String> {
 async fn the_suites_of_storages_and_blobs_hold() {
     crate::testing::storage(async || {
         let judge = Judge::sits().await;
+        let kept = judge.clone();
         let public_url = Some("https://cdn.example.com".into());
         let endpoint = Endpoint { public_url, ..Endpoint::new(format!("http://127.0.0.1:{}", judge.port)) };
         Arc::new(crate::testing::Bucket {
-            storage: Box::new(S3::new(&http(judge.port), Some(endpoint)).unwrap()),
+            storage: Arc::new(S3::new(&http(judge.port), Some(endpoint)).unwrap()),
             store: Store::connector("c", BUCKET, REGION),
             credentials: credentials(KEY, SECRET),
+            object: Box::new(move |key| Some(kept.object(&format!("/{BUCKET}/{key}"))?.body)),
         })
     })
     .await;

@@ -17,8 +17,14 @@ async fn the_suite_of_notifiers_holds() {
         .site("glad.com", "1.1.1.1:80", Site::status(204))
         .site("busy.com", "1.1.1.2:80", Site::raw("HTTP/1.1 503 X\r\nretry-after: 7\r\ncontent-length: 0\r\n\r\n"))
         .site("down.com", "1.1.1.3:80", Site::raw("").then_hang());
+    let asked = web.clone();
+    let heard = move |body: &[u8], (name, value): (&str, &str)| {
+        let header = format!("\r\n{name}: {value}\r\n");
+        asked.asked().concat().split("POST / ").any(|one| one.contains(&header) && one.as_bytes().ends_with(body))
+    };
     let receivers = Arc::new(crate::testing::Receivers {
-        notifier: Box::new(web.http()),
+        heard: Box::new(heard),
+        notifier: Arc::new(web.http()),
         glad: "http://glad.com/".into(),
         busy: "http://busy.com/".into(),
         down: "http://down.com/".into(),
