@@ -76,6 +76,13 @@ fn days_before(year: u64, month: u64) -> u64 {
     year / 400 * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
 
+/// What lies before 1970 is taken for its beginning.
+impl From<SystemTime> for Timestamp {
+    fn from(time: SystemTime) -> Self {
+        Self::default() + time.duration_since(UNIX_EPOCH).unwrap_or_default()
+    }
+}
+
 impl Add<Duration> for Timestamp {
     type Output = Self;
 
@@ -112,7 +119,7 @@ impl SystemClock {
 
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
-        Timestamp::default() + SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+        SystemTime::now().into()
     }
 }
 

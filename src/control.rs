@@ -17,11 +17,13 @@ use crate::{
     limits::Limits,
 };
 
-/// Asked by running work, at least every 50 ms, whether to go on.
+/// Asked by running work whether to go on: at least every 50 ms, but while libwebp codes, and while a document is parsed or one
+/// of its fills, strokes or filters is drawn. From whichever threads work.
 pub trait Control: fmt::Debug + Send + Sync {
     /// `Some` ends the work with [`Error::Stopped`](crate::Error::Stopped).
     fn stop(&self) -> Option<Stop>;
-    /// Called when a stage begins; `done` is the share of the whole work behind it, 0 to 1, never decreasing.
+    /// Called when a stage begins, and as parts of a long one are done; `done` is the share of the whole work behind it, 0 to 1,
+    /// never decreasing. The work waits for it.
     fn stage(&self, stage: Stage, done: f32);
 }
 
@@ -62,6 +64,15 @@ impl Control for Unattended {
         None
     }
     fn stage(&self, _: Stage, _: f32) {}
+}
+
+impl<T: Control + ?Sized> Control for Arc<T> {
+    fn stop(&self) -> Option<Stop> {
+        (**self).stop()
+    }
+    fn stage(&self, stage: Stage, done: f32) {
+        (**self).stage(stage, done);
+    }
 }
 
 /// Ends work at a deadline, or when any clone of its [`Watch::cancel`] is called.

@@ -1,22 +1,23 @@
 //! What a result tells of its input and output: the `input` and `output` objects of the interface.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sha1::{Digest, Sha1};
 
 use crate::{
-    codec::Info,
+    codec::{ColourModel, Info},
     format::{Format, GZIP_SIGNATURE},
     operation::Faces,
 };
 
-/// A file as described to clients. What a format has no notion of is `None`, and `null` in JSON.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// A file as described to clients. What a format has no notion of is `None`, and `null` in JSON. Those who are told of a
+/// result can read its `input` and `output` into this.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Description {
     /// File name, `image.<ext>` for nameless uploads.
     pub name: String,
     /// `JPEG`, `PNG`, `APNG`, `GIF`, `WEBP`, `SVG`, `AVIF`.
-    pub format: &'static str,
+    pub format: Format,
     /// Width in pixels; of inputs as stored, before orientation.
     pub width: u32,
     /// Height in pixels; of inputs as stored, before orientation.
@@ -24,14 +25,14 @@ pub struct Description {
     /// Frames; 1 for a still.
     pub frames: u32,
     /// `RGB`, `GRAY`, `CMYK`, `INDEXED`.
-    pub colorspace: &'static str,
+    pub colorspace: ColourModel,
     /// Progressive or interlaced.
     pub interlaced: Option<bool>,
     /// Chroma subsampling: `4:2:0`.
     pub sampling: Option<String>,
     /// Bits a pixel.
     pub depth: u16,
-    /// Estimated JPEG quality, 1 to 100.
+    /// Estimated JPEG quality, 1 to 100, on the scale of libjpeg.
     pub quality: Option<u8>,
     /// File size.
     pub bytes: u64,
@@ -50,7 +51,7 @@ pub struct Description {
 }
 
 /// A rectangle around a face, from brows to chin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FaceBox {
     /// Pixels from the left.
@@ -74,11 +75,11 @@ impl Description {
     pub(crate) fn new(name: String, info: Info, bytes: &[u8]) -> Self {
         Self {
             name,
-            format: info.format.name(),
+            format: info.format,
             width: info.width,
             height: info.height,
             frames: info.frames,
-            colorspace: info.colour.name(),
+            colorspace: info.colour,
             interlaced: info.interlaced,
             sampling: info.sampling,
             depth: info.bits_per_pixel,

@@ -2,8 +2,11 @@
 
 use std::{cell::Cell, fmt};
 
-/// A file format that requests and results can name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+use serde::{Deserialize, Serialize};
+
+/// A file format that requests and results can name. Serialises as its [name](Self::name).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
 #[non_exhaustive]
 pub enum Format {
     /// JPEG, in any of its codings.

@@ -5,7 +5,7 @@ mod pictures;
 
 use exif::{Exif, In, Reader, Tag};
 use image::{ImageDecoder, ImageReader};
-use lapidary::{Engine, Format, Input, Limits, Unattended};
+use lapidary::{Engine, Format, Input, Limits, Unattended, codec::ColourModel};
 use pictures::{FORMATS, crc32, decoded, file, file_with, photo, process, reader, request, same_pixels, warnings};
 
 const HOLDER: &str = "(c) 2024 A. Holder";
@@ -170,7 +170,7 @@ fn a_gray_result_has_a_gray_profile() {
             let outcome = process(&source, &asking(compression, r#""profile""#));
             let profile = profile_of(&outcome.bytes).unwrap_or_else(|| panic!("{format} {compression} has no profile"));
             // The entries of a palette have three channels, whatever they are.
-            let indexed = outcome.output.colorspace == "INDEXED";
+            let indexed = outcome.output.colorspace == ColourModel::Indexed;
             let (space, may_be) = if indexed { (b"RGB ", format == Format::Png) } else { (b"GRAY", true) };
             assert!(&profile[16..20] == space && may_be, "{format} {compression}");
         }

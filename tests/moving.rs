@@ -153,7 +153,7 @@ fn everything_that_is_seen_stays_for_as_long_and_the_file_is_smaller() {
         let done = process(&source, LOSSLESS);
         assert!(shown(&done.bytes) == shown(&source));
         assert!(done.bytes.len() < source.len(), "{} of {}", done.bytes.len(), source.len());
-        assert_eq!((done.output.format, done.output.score), ("GIF", Some(100.0)));
+        assert_eq!((done.output.format, done.output.score), (Format::Gif, Some(100.0)));
     }
 }
 
@@ -347,6 +347,7 @@ fn what_fades_in_a_plain_area_fades_in_every_format_at_every_preset() {
 #[test]
 fn what_stays_in_the_source_stays_in_a_lossy_result() {
     let done = shown(&process(&dot(12), r#"{"optimize": {"compression": "high"}}"#).bytes);
+    assert_eq!(done.len(), 12);
     let still = |canvas: &RgbaImage| canvas.enumerate_pixels().filter(|p| p.1 != 9).map(|p| p.2.0).collect::<Vec<_>>();
     assert!(done.iter().all(|(_, canvas)| still(canvas) == still(&done[0].1)));
 }
@@ -364,7 +365,7 @@ fn every_frame_is_resized_alike_and_drawn_with_colours_of_its_own() {
 fn a_picture_becomes_a_gif_and_an_animation_a_picture() {
     let photo = pictures::file(&pictures::photo(40, 30), Format::Png);
     let gif = process(&photo, r#"{"output": {"format": "gif"}}"#);
-    assert_eq!((gif.output.format, gif.output.frames), ("GIF", 1));
+    assert_eq!((gif.output.format, gif.output.frames), (Format::Gif, 1));
     assert!(gif.output.score.is_some_and(|score| score > 60.0), "{:?}", gif.output.score);
     let jpeg = process(&dot(3), r#"{"output": {"format": "jpeg"}}"#);
     let warnings = jpeg.output.warnings.unwrap();

@@ -161,7 +161,7 @@ fn everything_that_is_seen_stays_for_as_long_and_the_file_is_smaller() {
             assert!(shown(&done.bytes) == shown(&source));
             assert_eq!(plays(&done.bytes), times);
             assert!(done.bytes.len() < source.len(), "{} of {}", done.bytes.len(), source.len());
-            assert_eq!((done.output.format, done.output.score), ("WEBP", Some(100.0)));
+            assert_eq!((done.output.format, done.output.score), (Format::Webp, Some(100.0)));
         }
     }
 }
@@ -295,7 +295,7 @@ fn animated_gif_becomes_animated_webp_with_every_frame_as_it_is() {
     let done = process(&gif, json);
     let frames = GifDecoder::new(Cursor::new(&gif)).unwrap().into_frames().collect_frames().unwrap();
     assert!(shown(&done.bytes) == merged(timed(frames)));
-    assert_eq!((done.output.format, plays(&done.bytes)), ("WEBP", 1));
+    assert_eq!((done.output.format, plays(&done.bytes)), (Format::Webp, 1));
 }
 
 #[test]

@@ -4,7 +4,9 @@
 mod pictures;
 
 use lapidary::{
-    Engine, Format, Input, Limits, Outcome, Request, Run, Unattended, codec::Codecs, picture::Metadata,
+    Engine, Format, Input, Limits, Outcome, Request, Run, Unattended,
+    codec::{Codecs, ColourModel},
+    picture::Metadata,
     request::Compression,
 };
 use pictures::{
@@ -254,7 +256,7 @@ fn conversions_reach_the_target_in_every_format() {
             for into in FORMATS {
                 let outcome = process(&source, &to(into, r#"{"compression": "medium"}"#));
                 assert_eq!(lapidary::sniff(&outcome.bytes), Some(into));
-                assert_eq!((outcome.input.format, outcome.output.format), (from.name(), into.name()));
+                assert_eq!((outcome.input.format, outcome.output.format), (from, into));
                 hold(&outcome, &source, 80.0, &format!("{kind} {from} to {into}"));
             }
         }
@@ -459,11 +461,11 @@ fn results_are_described_as_they_are() {
     for (description, bytes) in [(&outcome.input, &source), (&outcome.output, &outcome.bytes)] {
         assert_eq!((description.width, description.height, description.frames), (120, 80, 1));
         assert_eq!((description.bytes, &description.sha1), (bytes.len() as u64, &hex(bytes)));
-        assert_eq!((description.format, description.name.as_str()), ("PNG", "logo.final.PNG"));
+        assert_eq!((description.format, description.name.as_str()), (Format::Png, "logo.final.PNG"));
     }
     assert_eq!((outcome.input.score, &outcome.input.warnings), (None, &None));
-    assert_eq!((outcome.input.colorspace, outcome.input.depth, outcome.input.sampling), ("RGB", 24, None));
-    assert_eq!(outcome.output.colorspace, "INDEXED");
+    assert_eq!((outcome.input.colorspace, outcome.input.depth, outcome.input.sampling), (ColourModel::Rgb, 24, None));
+    assert_eq!(outcome.output.colorspace, ColourModel::Indexed);
     let jpeg = process(&source, &to(Format::Jpeg, "{}"));
     assert_eq!((jpeg.input.name.as_str(), jpeg.output.name.as_str()), ("image.png", "image.jpg"));
     assert!(jpeg.output.interlaced == Some(true) && jpeg.output.quality.is_some() && jpeg.output.sampling.is_some());

@@ -48,7 +48,7 @@ fn again_it_is_the_same_file_also_by_a_request_for_that_format() {
 fn what_an_earlier_request_for_one_format_made_is_put_to_the_choice() {
     let png = process(&file(&photo(120, 90), Format::Png), r#"{"optimize": {"compression": "lossless"}}"#).bytes;
     let smallest = process(&png, &asked("smallest", r#", "optimize": {"compression": "lossless"}"#));
-    assert_eq!(smallest.output.format, "WEBP");
+    assert_eq!(smallest.output.format, Format::Webp);
     assert!(smallest.bytes.len() < png.len());
     assert_eq!(decoded(&smallest.bytes).to_rgb8(), photo(120, 90).to_rgb8());
 }
@@ -69,14 +69,14 @@ fn sixteen_bits_stay_where_nothing_may_be_lost() {
     let mut source = Vec::new();
     PngEncoder::new(&mut source).write_image(&samples, 32, 32, image::ExtendedColorType::L16).unwrap();
     let outcome = process(&source, &asked("smallest", r#", "optimize": {"compression": "lossless"}"#));
-    assert_eq!((outcome.output.format, outcome.output.depth), ("PNG", 16));
+    assert_eq!((outcome.output.format, outcome.output.depth), (Format::Png, 16));
 }
 
 #[test]
 fn a_photograph_in_jpeg_whose_coefficients_stay_remains_one() {
     let source = file(&photo(96, 64), Format::Jpeg);
     let outcome = process(&source, &asked("smallest", r#", "optimize": {"compression": "lossless"}"#));
-    assert_eq!(outcome.output.format, "JPEG");
+    assert_eq!(outcome.output.format, Format::Jpeg);
 }
 
 #[test]
@@ -100,9 +100,9 @@ fn an_animation_keeps_its_frames_and_delays() {
 #[test]
 fn an_svg_stays_one_but_where_pixels_are_worked_on() {
     let svg = br##"<svg xmlns="http://www.w3.org/2000/svg" width="60" height="60"><path fill="#28c" d="M5 5h40v40z"/></svg>"##;
-    assert_eq!(process(svg, &asked("smallest", "")).output.format, "SVG");
+    assert_eq!(process(svg, &asked("smallest", "")).output.format, Format::Svg);
     let toned = process(svg, &asked("smallest", r#", "tone": {"exposure": 20}"#));
-    assert!(["PNG", "WEBP"].contains(&toned.output.format), "{}", toned.output.format);
+    assert!([Format::Png, Format::Webp].contains(&toned.output.format), "{}", toned.output.format);
 }
 
 #[test]

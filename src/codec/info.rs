@@ -1,5 +1,7 @@
 //! What probing a file tells.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     format::Format,
     picture::{Channels, Depth, Orientation},
@@ -36,8 +38,9 @@ pub struct Info {
     pub icc: bool,
 }
 
-/// How a file stores colours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// How a file stores colours. Serialises as its [name](Self::name).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
 pub enum ColourModel {
     /// Luminance alone.
     Gray,

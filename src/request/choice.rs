@@ -1,5 +1,20 @@
 //! Values that are one of a few words.
 
+use std::{borrow::Cow, str::FromStr};
+
+use serde::{Deserialize, Deserializer, de};
+
+/// A text is none of the words that a value has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{allowed}, got {word:?}")]
+#[non_exhaustive]
+pub struct UnknownWord {
+    /// The text.
+    pub word: String,
+    /// The words, as the end of a sentence: `must be one of progressive, baseline`.
+    pub allowed: String,
+}
+
 /// An enum of words, and how requests spell them.
 pub(super) trait Choice: Copy + 'static {
     /// Every word that is understood, in the order of the interface; a value's own spelling comes before its aliases.
@@ -13,6 +28,16 @@ pub(super) trait Choice: Copy + 'static {
     fn allowed() -> String {
         format!("must be one of {}", Self::WORDS.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", "))
     }
+
+    /// The value that a text names.
+    fn named(text: &str) -> Result<Self, UnknownWord> {
+        Self::of(text).ok_or_else(|| UnknownWord { word: text.to_owned(), allowed: Self::allowed() })
+    }
+}
+
+/// The value whose word is next.
+pub(super) fn deserialised<'de, D: Deserializer<'de>, T: FromStr<Err = UnknownWord>>(from: D) -> Result<T, D::Error> {
+    Cow::<str>::deserialize(from)?.parse().map_err(de::Error::custom)
 }
 
 /// Defines a public enum whose variants are words of the request.
@@ -46,6 +71,27 @@ macro_rules! choice {
             }
         }
 
+        impl std::str::FromStr for $name {
+            type Err = $crate::request::UnknownWord;
+
+            /// Reads the words of requests, their aliases among them.
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                $crate::request::choice::Choice::named(text)
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::request::choice::deserialised(deserializer)
+            }
+        }
+
         impl From<$name> for $crate::request::json::Json {
             fn from(value: $name) -> Self {
                 value.as_str().into()
@@ -59,7 +105,7 @@ pub(super) use choice;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::OutputFormat;
+    use crate::request::{Encoding, OutputFormat};
 
     #[test]
     fn words_and_aliases_are_understood_to_the_letter() {
@@ -67,6 +113,16 @@ mod tests {
         assert_eq!(OutputFormat::of("jpeg"), Some(OutputFormat::Jpeg));
         assert_eq!(OutputFormat::of("JPEG"), None);
         assert_eq!(OutputFormat::allowed(), "must be one of auto, jpeg, jpg, png, webp, gif, svg, avif, smallest");
+    }
+
+    #[test]
+    fn hosts_read_and_write_the_same_words() {
+        assert_eq!("jpg".parse(), Ok(OutputFormat::Jpeg));
+        assert_eq!(serde_json::to_string(&[OutputFormat::Jpeg]).unwrap(), r#"["jpeg"]"#);
+        assert_eq!(serde_json::from_str::<Vec<OutputFormat>>(r#"["jp\u0067"]"#).unwrap(), [OutputFormat::Jpeg]);
+        let unknown = "must be one of progressive, baseline, got \"best\"";
+        assert_eq!("best".parse::<Encoding>().unwrap_err().to_string(), unknown);
+        assert!(serde_json::from_str::<Encoding>(r#""best""#).unwrap_err().to_string().starts_with(unknown));
     }
 
     #[test]

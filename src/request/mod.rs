@@ -56,6 +56,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+pub use choice::UnknownWord;
 pub use enhance::{Denoise, Face, FaceTarget, Light, Tone};
 pub use optimize::{Compression, Optimize};
 pub use output::{Encoding, MetadataKind, Output, OutputFormat};
@@ -68,6 +69,8 @@ pub use upscale::{Upscale, UpscaleModel};
 pub use url::Url;
 pub use webhook::Webhook;
 
+#[cfg(feature = "service")]
+use self::show::{is_private, shown};
 use self::{
     header::fetch_header,
     json::{Entries, Json},
@@ -108,7 +111,7 @@ pub struct Request {
     /// The file that comes out.
     pub output: Output,
     /// Headers added to the fetch. Names are HTTP tokens that compare without case, other than those of the connection
-    /// (hop-by-hop, `host`, `content-length`); values are without control characters. At most 100, of 16,384 bytes over all
+    /// (hop-by-hop, `host`, `content-length`) and `accept-encoding`; values are without control characters. At most 100, of 16,384 bytes over all
     /// names and values. Behind a `user-agent` of the client's stands the fetcher's own.
     pub headers: BTreeMap<String, Secret>,
     /// The client's own object storage for the result; `None` is the service's temporary one.
@@ -184,6 +187,14 @@ impl Request {
     /// [`Error::Request`] with every violation.
     pub fn validate_for(&self, way: Way) -> Result<()> {
         read::read(&self.write(), |fields| Self::read_for(way, fields)).map(drop)
+    }
+
+    /// What a violation shows of the value at a path; `None` where there is none.
+    #[cfg(feature = "service")]
+    pub(crate) fn shown(&self, path: &str) -> Option<String> {
+        let json = self.write();
+        let value = path.split('.').try_fold(&json, |json, field| json.get(field))?;
+        Some(shown(value, is_private(path)))
     }
 
     fn read_for(way: Way, fields: &mut Fields<'_>) -> Self {

@@ -10,7 +10,8 @@ choice! {
     /// Presets of the smart pipeline, from the most faithful to the smallest.
     #[derive(Default)]
     Compression {
-        /// No pixel changes.
+        /// No pixel changes. Where other settings change them and JPEG is wanted, which has no lossless encoding of that, its
+        /// best quality, with a warning.
         Lossless = "lossless",
         /// Lossy without visible artefacts.
         Low = "low",

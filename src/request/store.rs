@@ -118,17 +118,19 @@ pub struct Store {
     pub bucket: String,
     /// The bucket's region: letters, digits and hyphens.
     pub region: String,
-    /// Place in the bucket without a leading slash, at most 1,024 bytes; `None` is the root.
+    /// Place in the bucket without a leading slash, at most 1,024 bytes; `None` is the root. Where its last segment has a dot
+    /// inside it is the key of the object (`photos/cat.jpg`, but `photos/v1.2` as well); any other is a folder, in which the
+    /// object has the name of the result.
     pub path: Option<String>,
     /// Who may read and write; [`Acl::PublicRead`] by default.
     pub acl: Acl,
-    /// Storage class; [`StorageClass::Standard`] by default.
+    /// Storage class; [`StorageClass::Standard`] by default, and the only one of `google` and `digitalocean`.
     pub class: StorageClass,
     /// The object's own metadata, at most 2,048 bytes over all names and values. Names compare without case.
     pub metadata: BTreeMap<String, String>,
     /// Headers that the object is delivered with.
     pub headers: BTreeMap<ObjectHeader, String>,
-    /// At most 10 tags, names of 1 to 128 characters and values of at most 256.
+    /// Not with `google`; at most 10 tags, names of 1 to 128 characters and values of at most 256.
     pub tags: BTreeMap<String, String>,
 }
 

@@ -5,12 +5,16 @@ use std::{
     net::{Ipv4Addr, Ipv6Addr},
 };
 
+use serde::{Deserialize, Serialize};
+
 use super::{Secret, json::Json, read::Fields, show::quoted};
 use crate::percent;
 
 /// The address of an image or a webhook. Any text can be put in; whether it is an address is asked when the request
 /// is validated. Prints without user, password, query and fragment, which may be secrets.
-#[derive(Clone, PartialEq, Eq, Default)]
+/// Serialises in clear.
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Url(Secret);
 
 impl Url {

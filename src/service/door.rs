@@ -21,7 +21,7 @@ use crate::{
 pub struct Call<'a> {
     /// `GET`, `POST`, …
     pub method: &'a str,
-    /// The path alone, as it was sent: `/1.0/fetch`.
+    /// The path alone, as it was sent, without what a host has put in front of it: `/1.0/fetch`.
     pub path: &'a str,
     /// Whether it came by HTTPS, to this process or to a proxy that the host trusts.
     pub secure: bool,

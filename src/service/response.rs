@@ -204,7 +204,8 @@ impl From<Failure> for Problem {
 
 /// The JSON body of a completed request.
 pub(super) fn completed(id: JobId, input: &Description, output: &Description, url: &str) -> Vec<u8> {
-    body(&Completed { success: true, code: 200, id: id.0, input, output: Output { url, description: output } })
+    let output = Output { url, description: output, unscored: output.score.is_none().then_some(()) };
+    body(&Completed { success: true, code: 200, id: id.0, input, output })
 }
 
 /// The JSON body of an account.
@@ -277,6 +278,9 @@ struct Output<'a> {
     url: &'a str,
     #[serde(flatten)]
     description: &'a Description,
+    /// That it has no score, as `null`.
+    #[serde(rename = "score", skip_serializing_if = "Option::is_none")]
+    unscored: Option<()>,
 }
 
 #[derive(Serialize)]
@@ -324,6 +328,18 @@ mod tests {
             String::from_utf8(Problem::too_fast(7).body(id())).unwrap(),
             r#"{"success":false,"code":429,"id":"01890a5d-ac96-774b-bcce-b302099a8057","message":"the rate limit is exceeded, try again in 7 seconds"}"#
         );
+    }
+
+    #[test]
+    fn an_output_without_a_score_says_so_and_an_input_says_nothing_of_it() {
+        let file = r#"{"name":"a.svg","format":"SVG","width":1,"height":2,"frames":1,"colorspace":"RGB","interlaced":null,"sampling":null,"depth":24,"quality":null,"bytes":3,"sha1":"0"}"#;
+        let file: Description = serde_json::from_str(file).unwrap();
+        let told = |output: &Description| -> serde_json::Value {
+            serde_json::from_slice(&completed(id(), &file, output, "https://a.test/b")).unwrap()
+        };
+        let (none, some) = (told(&file), told(&Description { score: Some(90.5), ..file.clone() }));
+        assert_eq!((&none["output"]["score"], none["output"].get("score").is_some()), (&serde_json::Value::Null, true));
+        assert_eq!((some["output"]["score"].as_f64(), some["input"].get("score")), (Some(90.5), None));
     }
 
     #[test]

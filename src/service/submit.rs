@@ -102,7 +102,7 @@ impl Inner {
             }
             if is_right(path) {
                 let allowed = format!("must be another: {refusal}");
-                violations.push(Violation { path: path.into(), value: None, allowed });
+                violations.push(Violation { path: path.into(), value: request.shown(path), allowed });
             }
         }
         if violations.is_empty() { Ok(()) } else { Err(Error::Request { violations }.into()) }

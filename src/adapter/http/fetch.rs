@@ -22,7 +22,6 @@ use crate::{
     request::{Secret, Url},
 };
 
-const REDIRECTS_AT_MOST: usize = 5;
 const NAME_BYTES_AT_MOST: usize = 255;
 
 #[async_trait]
@@ -42,7 +41,7 @@ impl Http {
     async fn follow(&self, mut target: Target, fetch: &Fetch<'_>) -> Result<Fetched> {
         // What the first origin alone may see, and the address's own credentials.
         let mut given = headers(fetch.headers)?;
-        for _ in 0..=REDIRECTS_AT_MOST {
+        for _ in 0..=self.redirects {
             let headers = self.head(&target, &given)?;
             let reply = self.client.send(&target, Method::GET, headers, Bytes::new()).await?;
             let Some(location) = location(&reply)? else { return body(&target, reply, fetch.max_bytes).await };
@@ -55,7 +54,7 @@ impl Http {
                 next
             };
         }
-        Err(Failure::lasting(format!("more than {REDIRECTS_AT_MOST} redirects")))
+        Err(Failure::lasting(format!("more than {} redirects", self.redirects)))
     }
 
     fn head(&self, target: &Target, given: &HeaderMap) -> Result<HeaderMap> {

@@ -50,6 +50,8 @@ pub struct Options {
     pub connect: Duration,
     /// How long a fetch may take, redirects included; 30 s.
     pub fetch: Duration,
+    /// How many redirects a fetch follows; 5.
+    pub redirects: u32,
     /// How long a notification may take, the body of its answer included; 10 s. The service gives a notification to another
     /// hand after 30 s, so longer ones may come twice.
     pub notify: Duration,
@@ -71,6 +73,7 @@ impl Default for Options {
             egress: Egress::default(),
             connect: Duration::from_secs(5),
             fetch: Duration::from_secs(30),
+            redirects: 5,
             notify: Duration::from_secs(10),
             drip: Drip { bytes: 5 * 1024, window: Duration::from_secs(5) },
             authorities: Vec::new(),
@@ -86,6 +89,7 @@ pub struct Http {
     client: Client,
     agent: HeaderValue,
     fetch: Duration,
+    redirects: u32,
     notify: Duration,
     clock: Arc<dyn Clock>,
 }
@@ -107,7 +111,8 @@ impl Http {
             connect: options.connect,
         };
         let client = Client { dialer: Arc::new(dialer), drip: options.drip };
-        Ok(Self { client, agent, fetch: options.fetch, notify: options.notify, clock: options.clock })
+        let Options { fetch, redirects, notify, clock, .. } = options;
+        Ok(Self { client, agent, fetch, redirects, notify, clock })
     }
 
     /// The client beneath, for adapters that speak another protocol over HTTP.
