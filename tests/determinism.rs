@@ -5,7 +5,7 @@ mod pictures;
 
 use std::thread;
 
-use lapidary::{Engine, Format, Input, Unattended};
+use lapidary::{Engine, Format, Input, Limits, Unattended};
 use pictures::{FORMATS, file, logo, photo, process, request};
 
 const REQUESTS: [&str; 6] = [
@@ -31,6 +31,21 @@ fn the_same_work_twice_gives_the_same_bytes() {
             assert!(first.bytes == second.bytes, "{} {json}", first.input.format);
             assert_eq!(first.output, second.output);
         }
+    }
+}
+
+#[test]
+fn as_many_threads_as_work_may_take_give_the_same_bytes() {
+    // Large enough to be compressed in pieces.
+    let source = file(&photo(600, 400), Format::Png);
+    for json in [REQUESTS[1], REQUESTS[3]] {
+        let with = |threads| {
+            let mut limits = Limits::default();
+            limits.threads = threads;
+            let input = Input { bytes: &source, name: None };
+            Engine::new().with_limits(limits).process(input, &request(json), &Unattended).unwrap().bytes
+        };
+        assert!(with(1) == with(7), "{json}");
     }
 }
 

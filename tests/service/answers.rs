@@ -12,7 +12,7 @@ use lapidary::{
     adapter::{Closed, memory::Served},
     port::{Accounts, Object, Ports, Result, Storage},
     request::{Provider, Store},
-    service::{Call, Keyring},
+    service::{Call, Keyring, Settings},
 };
 
 use crate::fixture::{Answer, DATA, FILE, Host, multipart, picture};
@@ -454,6 +454,40 @@ async fn credits_are_reserved_charged_and_given_back() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_request_costs_what_the_host_says() {
+    let by_step = |settings: &mut Settings| {
+        settings.price = Arc::new(|request| if request.resize.is_some() { 3 } else { 1 });
+    };
+    let host = Host::with(by_step, 5).await;
+    let resized = || [(FILE, picture()), (DATA, br#"{"resize":{"width":8}}"#.to_vec())];
+    let upload = async |parts: &[(&str, Vec<u8>)]| {
+        host.upload(&parts.iter().map(|(head, content)| (*head, content.as_slice())).collect::<Vec<_>>()).await
+    };
+    check(&upload(&resized()).await, 202, "");
+    check(&upload(&resized()).await, 402, "costs more than the 2 credits");
+    check(&host.upload_picture().await, 202, "");
+    host.work().await;
+    assert_eq!(host.get("/1.0/account").await.json()["credits"]["used"], 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_can_be_read_can_be_asked_for_by_head() {
+    let host = Host::new().await;
+    let accepted = host.upload_picture().await;
+    host.work().await;
+    let bearer = host.bearer();
+    for path in ["/1.0/account".to_owned(), format!("/1.0/results/{}", accepted.id())] {
+        let call = Call { method: "HEAD", path: &path, authorization: Some(&bearer), secure: true, ..Call::default() };
+        check(&host.send(call, vec![]).await, 200, "");
+    }
+    let call =
+        Call { method: "HEAD", path: "/1.0/fetch", authorization: Some(&bearer), secure: true, ..Call::default() };
+    let refused = host.send(call, vec![]).await;
+    check(&refused, 405, "the method must be POST");
+    assert_eq!(refused.header("allow"), Some("POST"));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_full_queue_and_a_closing_service_ask_to_come_back() {
     let host = Host::with(|settings| settings.capacity.jobs = 1, 10).await;
     check(&host.upload_picture().await, 202, "");
@@ -464,6 +498,7 @@ async fn a_full_queue_and_a_closing_service_ask_to_come_back() {
     host.work().await;
     let closed = host.upload_picture().await;
     check(&closed, 503, "shutting down");
+    assert!(closed.header("retry-after").is_some());
 }
 
 #[tokio::test(start_paused = true)]
