@@ -143,6 +143,9 @@ pub struct Run<'a> {
 
 impl Run<'_> {
     /// Fails if the host wants the work to end. To be called at least every 50 ms of work.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
     pub fn check(&self) -> Result<()> {
         self.control.stop().map_or(Ok(()), |stop| Err(stop.into()))
     }

@@ -18,9 +18,9 @@ pub struct Description {
     pub name: String,
     /// `JPEG`, `PNG`, `APNG`, `GIF`, `WEBP`, `SVG`, `AVIF`.
     pub format: Format,
-    /// Width in pixels; of inputs as stored, before orientation.
+    /// Width in pixels as stored, before orientation; results are upright, but for those of stored JPEG coefficients.
     pub width: u32,
-    /// Height in pixels; of inputs as stored, before orientation.
+    /// Height in pixels, likewise.
     pub height: u32,
     /// Frames; 1 for a still.
     pub frames: u32,

@@ -89,11 +89,17 @@ impl Limits {
     }
 
     /// Checks the length of a source, in bytes.
+    ///
+    /// # Errors
+    /// [`Error::Limit`](crate::Error::Limit) where it is exceeded.
     pub fn check_source(&self, bytes: usize) -> Result<()> {
         within("source bytes", bytes as u64, self.source_bytes)
     }
 
     /// Checks a source's canvas of `width` x `height` pixels shown in `frames` frames.
+    ///
+    /// # Errors
+    /// [`Error::Limit`](crate::Error::Limit) where it is exceeded.
     pub fn check_canvas(&self, width: u32, height: u32, frames: u32) -> Result<()> {
         let pixels = u64::from(width) * u64::from(height);
         sides(["source width in pixels", "source height in pixels"], (width, height), self.side_px)?;
@@ -108,11 +114,17 @@ impl Limits {
     }
 
     /// Checks a result's canvas of `width` x `height` pixels.
+    ///
+    /// # Errors
+    /// [`Error::Limit`](crate::Error::Limit) where it is exceeded.
     pub fn check_result(&self, width: u32, height: u32) -> Result<()> {
         self.check_canvas_of(["result width in pixels", "result height in pixels", "result pixels"], width, height)
     }
 
     /// Checks a picture of `width` x `height` that is drawn for a result to be cut of it.
+    ///
+    /// # Errors
+    /// [`Error::Limit`](crate::Error::Limit) where it is exceeded.
     pub fn check_drawn(&self, width: u32, height: u32) -> Result<()> {
         self.check_canvas_of(["drawn width in pixels", "drawn height in pixels", "drawn pixels"], width, height)
     }
@@ -123,16 +135,25 @@ impl Limits {
     }
 
     /// Checks a result of `frames` frames of so many pixels.
+    ///
+    /// # Errors
+    /// [`Error::Limit`](crate::Error::Limit) where it is exceeded.
     pub fn check_result_frames(&self, pixels: u64, frames: u32) -> Result<()> {
         within("result pixels over all frames", pixels.saturating_mul(frames.into()), self.animation_pixels)
     }
 
     /// Checks the multiplications that trained networks would do for a request.
+    ///
+    /// # Errors
+    /// [`Error::Limit`](crate::Error::Limit) where it is exceeded.
     pub fn check_network(&self, products: u64) -> Result<()> {
         within("multiplications in networks", products, self.network_products)
     }
 
     /// Checks the size of a piece of metadata, in bytes after decompression.
+    ///
+    /// # Errors
+    /// [`Error::Limit`](crate::Error::Limit) where it is exceeded.
     pub fn check_metadata(&self, bytes: usize) -> Result<()> {
         within("metadata bytes", bytes as u64, self.metadata_bytes)
     }

@@ -9,9 +9,10 @@ Optimises, resizes and converts pictures.
 
 Usage: lapidary [OPTIONS] INPUT...
 
-An INPUT is a picture, or a folder whose pictures are taken (those in folders within are not). Results go to the output
-folder under the names of their inputs, with the extension of their format. No input is ever overwritten: where names
-meet, a number is added.
+An INPUT is a picture, or a folder whose pictures are taken (hidden ones and those in folders within are not). Results go
+to the output folder under the names of their inputs, with the extension of their format. Where names meet, a number is
+added: no input is ever overwritten, nor is any other file where the output folder is that of an input. Elsewhere results
+of earlier runs are replaced.
 
   -o, --output DIR     output folder, created if missing [default: optimised]
       --request JSON   what to do, as in the body of the HTTP interface; @FILE reads it from a file
@@ -24,7 +25,7 @@ meet, a number is added.
                        not drawn where SVG is turned to pixels
       --jobs N         pictures worked on at a time [default: one a processor]
       --json           one line of JSON for every input instead of a table:
-                       {\"success\":true,\"input\":{..},\"output\":{..},\"ms\":..,\"path\":\"file written\"}
+                       {\"success\":true,\"input\":{..},\"output\":{..},\"ms\":..,\"source\":\"input\",\"path\":\"file written\"}
                        {\"success\":false,\"code\":422,\"message\":\"..\",\"path\":\"input\"}
   -h, --help           this text
   -V, --version        the version
@@ -68,6 +69,9 @@ impl Command {
         let (mut inputs, mut folder, mut jobs, mut json) = (Vec::new(), PathBuf::from("optimised"), None, false);
         let mut fonts = Vec::new();
         while let Some(argument) = reader.rest.next() {
+            if argument == "-" {
+                return Err("pictures are read from files, not from standard input".into());
+            }
             let Some((name, value)) = option(&argument) else {
                 inputs.push(argument.into());
                 continue;
@@ -94,7 +98,7 @@ impl Command {
 
 /// Name and attached value of an option; `None` for an input.
 fn option(argument: &OsString) -> Option<(String, Option<String>)> {
-    let text = argument.to_str().filter(|text| text.starts_with('-') && *text != "-")?;
+    let text = argument.to_str().filter(|text| text.starts_with('-'))?;
     match (text.split_once('='), text.strip_prefix("-o")) {
         (_, Some(value)) if !value.is_empty() => Some(("-o".into(), Some(value.into()))),
         (Some((name, value)), _) => Some((name.into(), Some(value.into()))),
@@ -237,8 +241,9 @@ mod tests {
 
     #[test]
     fn wrong_usage_is_named() {
-        let cases: [(&[&str], &str); 9] = [
+        let cases: [(&[&str], &str); 10] = [
             (&[], "no INPUT"),
+            (&["-"], "from files"),
             (&["-o"], "-o needs a value"),
             (&["--jobs", "0", "a"], "--jobs must be at least 1"),
             (&["--jobs", "x", "a"], "whole number"),

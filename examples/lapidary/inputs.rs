@@ -12,20 +12,29 @@ use lapidary::Format;
 const SNIFFED_BYTES: u64 = 64 << 10;
 
 /// The files that `paths` stand for, in their order: a folder stands for its pictures by name, anything else, existing
-/// or not, for itself.
-pub fn expand(paths: &[PathBuf]) -> Vec<PathBuf> {
-    let files = |path: &PathBuf| match pictures_in(path) {
-        // What is no folder, or cannot be listed, fails as an input of its own.
-        Err(_) => vec![path.clone()],
-        Ok(pictures) => pictures,
-    };
-    paths.iter().flat_map(files).collect()
+/// or not, for itself. And how many files of folders are left out, as they look like no picture.
+pub fn expand(paths: &[PathBuf]) -> (Vec<PathBuf>, usize) {
+    let (mut inputs, mut left_out) = (Vec::new(), 0);
+    for path in paths {
+        match files_in(path) {
+            // What is no folder, or cannot be listed, fails as an input of its own.
+            Err(_) => inputs.push(path.clone()),
+            Ok(files) => {
+                let (pictures, others): (Vec<_>, Vec<_>) = files.into_iter().partition(|path| is_picture(path));
+                inputs.extend(pictures);
+                left_out += others.len();
+            }
+        }
+    }
+    (inputs, left_out)
 }
 
-fn pictures_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
+/// What is in a folder and no folder, but for hidden files, by name.
+fn files_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
     let mut files = entries.collect::<io::Result<Vec<_>>>()?;
-    files.retain(|path| path.is_file() && is_picture(path));
+    let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+    files.retain(|path| !is_hidden(path) && !path.is_dir());
     files.sort();
     Ok(files)
 }

@@ -17,8 +17,20 @@ pub struct Lines;
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Line<'a> {
-    Success { success: bool, input: &'a Description, output: &'a Description, ms: f64, path: Cow<'a, str> },
-    Failure { success: bool, code: u16, message: &'a str, path: Cow<'a, str> },
+    Success {
+        success: bool,
+        input: &'a Description,
+        output: &'a Description,
+        ms: f64,
+        source: Cow<'a, str>,
+        path: Cow<'a, str>,
+    },
+    Failure {
+        success: bool,
+        code: u16,
+        message: &'a str,
+        path: Cow<'a, str>,
+    },
 }
 
 impl Print for Lines {
@@ -29,6 +41,7 @@ impl Print for Lines {
                 input: &done.input,
                 output: &done.output,
                 ms: (done.took.as_secs_f64() * 10_000.0).round() / 10.0,
+                source: report.input.to_string_lossy(),
                 path: done.path.to_string_lossy(),
             },
             Err(failure) => Line::Failure {

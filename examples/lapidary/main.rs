@@ -56,7 +56,10 @@ fn main() -> ExitCode {
 /// Where nothing could be begun or printed; what is wrong with one input is in its report.
 fn run(arguments: &Arguments, out: &mut impl Write) -> Result<usize, Box<dyn Error>> {
     let order = work::Order::of(arguments)?;
-    let inputs = inputs::expand(&arguments.inputs);
+    let (inputs, left_out) = inputs::expand(&arguments.inputs);
+    if left_out > 0 {
+        eprintln!("lapidary: {left_out} files of folders look like no pictures and are left out");
+    }
     if inputs.is_empty() {
         eprintln!("lapidary: no pictures found");
     }

@@ -1,4 +1,4 @@
-//! Names in the output folder, never those of an input.
+//! Names in the output folder, never those of an input, nor of other files where inputs are.
 
 use std::{
     collections::HashSet,
@@ -12,7 +12,7 @@ pub struct Folder {
     path: PathBuf,
     /// Where the inputs really are, with links followed.
     inputs: HashSet<PathBuf>,
-    /// Names given out, in lower case: some file systems take no notice of case.
+    /// Names given out, or of files to be kept, in lower case: some file systems take no notice of case.
     taken: HashSet<String>,
 }
 
@@ -27,8 +27,16 @@ impl Folder {
     pub fn create(path: &Path, inputs: &[PathBuf]) -> io::Result<Self> {
         let named = |error: io::Error| io::Error::new(error.kind(), format!("cannot make {}: {error}", path.display()));
         fs::create_dir_all(path).map_err(named)?;
-        let inputs = inputs.iter().filter_map(|input| input.canonicalize().ok()).collect();
-        Ok(Self { path: path.into(), inputs, taken: HashSet::new() })
+        let named =
+            |error: io::Error| io::Error::new(error.kind(), format!("cannot write to {}: {error}", path.display()));
+        // Before there is work that would be lost.
+        Draft::write(path, inputs.len(), b"").map_err(named)?;
+        let inputs: HashSet<PathBuf> = inputs.iter().filter_map(|input| input.canonicalize().ok()).collect();
+        let own = path.canonicalize().map_err(named)?;
+        let shared = inputs.iter().any(|input| input.parent() == Some(&own));
+        let there = if shared { fs::read_dir(path)?.collect::<io::Result<Vec<_>>>()? } else { Vec::new() };
+        let taken = there.into_iter().map(|entry| entry.file_name().to_string_lossy().to_lowercase()).collect();
+        Ok(Self { path: path.into(), inputs, taken })
     }
 
     /// The folder itself.
@@ -36,7 +44,7 @@ impl Folder {
         &self.path
     }
 
-    /// Gives a draft its name: `name`, or the next free one with a number. Files of earlier runs are replaced.
+    /// Gives a draft its name: `name`, or the next free one with a number. Files of earlier runs are replaced where no input is.
     pub fn settle(&mut self, draft: &Draft, name: &str) -> io::Result<PathBuf> {
         let path = self.free(name);
         fs::rename(&draft.path, &path)?;

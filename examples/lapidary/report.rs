@@ -1,6 +1,7 @@
 //! What became of one input.
 
 use std::{
+    fmt::Display,
     io::{self, Write},
     path::PathBuf,
     time::Duration,
@@ -43,10 +44,11 @@ impl From<lapidary::Error> for Failure {
     }
 }
 
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
+impl Failure {
+    /// A file that could not be read or written.
+    pub fn of_file(what: impl Display, error: &io::Error) -> Self {
         let code = if error.kind() == io::ErrorKind::NotFound { 404 } else { 500 };
-        Self { code, message: error.to_string() }
+        Self { code, message: format!("{what}: {error}") }
     }
 }
 

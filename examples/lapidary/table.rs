@@ -42,7 +42,12 @@ impl Table {
         self.after += after;
         self.took += done.took;
         let cells = [&bytes(before), &bytes(after), &saving(before, after), &score, &seconds(done.took)];
-        self.row(out, name, cells.map(|cell: &String| cell.as_str()))
+        self.row(out, name, cells.map(|cell: &String| cell.as_str()))?;
+        let written = self::name(&done.path);
+        if written != plain(&done.output.name) {
+            writeln!(out, "  written as {written}")?;
+        }
+        done.output.warnings.iter().flatten().try_for_each(|warning| writeln!(out, "  note: {warning}"))
     }
 }
 
@@ -72,7 +77,12 @@ impl Print for Table {
 }
 
 fn name(path: &Path) -> String {
-    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+    plain(&path.file_name().unwrap_or(path.as_os_str()).to_string_lossy())
+}
+
+/// A name without what a terminal would take for a command.
+fn plain(name: &str) -> String {
+    name.replace(char::is_control, "\u{FFFD}")
 }
 
 /// The end of a name says more than its beginning.
@@ -109,6 +119,11 @@ mod tests {
     fn bytes_are_grouped_and_savings_signed() {
         assert_eq!(["0", "999", "1,000", "1,234,567"], [0, 999, 1000, 1_234_567].map(bytes).each_ref().map(|s| &s[..]));
         assert_eq!((saving(200, 50), saving(200, 250), saving(0, 5)), ("75.0 %".into(), "-25.0 %".into(), "-".into()));
+    }
+
+    #[test]
+    fn names_command_no_terminal() {
+        assert_eq!(name(Path::new("a/b\u{1b}[2J\n.jpg")), "b\u{FFFD}[2J\u{FFFD}.jpg");
     }
 
     #[test]

@@ -77,6 +77,7 @@ fn every_input_gets_its_line_in_order_and_failures_do_not_stop_the_others() {
     assert_eq!((&lines[1]["code"], &lines[2]["code"]), (&json!(404), &json!(422)));
     assert_eq!((path(&lines[1]), path(&lines[2])), (missing, text));
     assert_eq!((path(&lines[0]), path(&lines[3])), (place.at("out/a.png"), place.at("out/z.jpg")));
+    assert_eq!(lines[3]["source"], last.to_str().unwrap());
     for line in [&lines[0], &lines[3]] {
         assert_eq!(fs::metadata(path(line)).unwrap().len(), line["output"]["bytes"].as_u64().unwrap());
         assert!(line["ms"].as_f64().unwrap() >= 0.0);
@@ -114,6 +115,16 @@ fn no_input_is_overwritten() {
     assert_eq!(fs::read(&picture).unwrap(), before);
 }
 
+#[test]
+fn beside_inputs_no_other_file_is_overwritten() {
+    let place = Place::new("beside");
+    let (picture, other) = (place.picture("here/p.png"), place.at("here/P.webp"));
+    fs::write(&other, "somebody's").unwrap();
+    let (failed, lines) = place.run_into("here", &[&picture], json!({"output": {"format": "webp"}}));
+    assert_eq!((failed, path(&lines[0]).file_name().unwrap().to_str()), (0, Some("p-2.webp")));
+    assert_eq!(fs::read(&other).unwrap(), b"somebody's");
+}
+
 #[cfg(unix)]
 #[test]
 fn no_input_is_overwritten_through_a_link() {
@@ -139,6 +150,7 @@ fn a_folder_stands_for_the_pictures_in_it_by_name() {
     for name in ["in/b.png", "in/a.jpg", "in/below/c.png"] {
         place.picture(name);
     }
+    fs::copy(place.at("in/a.jpg"), place.at("in/.hidden.jpg")).unwrap();
     fs::write(place.at("in/readme.txt"), "no picture").unwrap();
     fs::write(place.at("in/archive.gz"), [0x1F, 0x8B, 8, 0]).unwrap();
     let (failed, lines) = place.run(&[&place.at("in")], json!({}));
@@ -150,9 +162,12 @@ fn a_folder_stands_for_the_pictures_in_it_by_name() {
 fn what_can_be_done_with_no_picture_is_refused_before_any_is_touched() {
     let place = Place::new("request");
     let picture = place.picture("p.png");
-    for (request, named) in
-        [(json!({"resize": {"width": "wide"}}), "resize.width"), (json!({"output": {"format": "avif"}}), "AVIF")]
-    {
+    for (request, named) in [
+        (json!({"resize": {"width": "wide"}}), "resize.width"),
+        (json!({"output": {"format": "avif"}}), "AVIF"),
+        (json!({"url": "https://example.com/a.png"}), "url is for services"),
+        (json!({"webhook": {"url": "https://example.com/"}}), "webhook is for services"),
+    ] {
         let error = run(&place.arguments("out", &[&picture], request), &mut Vec::new()).unwrap_err().to_string();
         assert!(error.contains(named), "{error}");
     }

@@ -90,7 +90,8 @@ fn in_order<T>(numbered: mpsc::Receiver<(usize, T)>) -> impl Iterator<Item = T> 
 
 /// Names are given in the order of the inputs, so that they are the same on every run.
 fn named((mut success, draft): Unnamed, folder: &mut Folder) -> Result<Success, Failure> {
-    success.path = folder.settle(&draft, &success.output.name)?;
+    let settled = folder.settle(&draft, &success.output.name);
+    success.path = settled.map_err(|error| Failure::of_file(folder.path().display(), &error))?;
     Ok(success)
 }
 
@@ -106,6 +107,15 @@ impl Order {
     pub fn of(arguments: &Arguments) -> Result<Self, Box<dyn Error>> {
         let engine = Engine::new().with_fonts(fonts::read(&arguments.fonts)?);
         let request = Request::from_value(&arguments.request)?;
+        let of_services = [
+            ("url", request.url.is_some()),
+            ("headers", !request.headers.is_empty()),
+            ("store", request.store.is_some()),
+            ("webhook", request.webhook.is_some()),
+        ];
+        if let Some((name, _)) = of_services.iter().find(|(_, given)| *given) {
+            return Err(format!("{name} is for services: pictures come from files and go to files here").into());
+        }
         engine.supports(&request)?;
         Ok(Self { engine, request })
     }
@@ -119,10 +129,12 @@ impl Order {
     fn optimise(&self, index: usize, path: &Path, drafts: &Path, watch: &Watch<'_>) -> Result<Unnamed, Failure> {
         let start = Instant::now();
         // One byte more than allowed, for the engine to refuse.
-        let bytes = inputs::read_up_to(path, Limits::default().source_bytes + 1)?;
+        let bytes = inputs::read_up_to(path, Limits::default().source_bytes + 1)
+            .map_err(|error| Failure::of_file("the picture cannot be read", &error))?;
         let name = path.file_name().map(|name| name.to_string_lossy());
         let outcome = self.engine.process(Input { bytes: &bytes, name: name.as_deref() }, &self.request, watch)?;
-        let draft = Draft::write(drafts, index, &outcome.bytes)?;
+        let draft = Draft::write(drafts, index, &outcome.bytes)
+            .map_err(|error| Failure::of_file(format_args!("cannot write to {}", drafts.display()), &error))?;
         let took = start.elapsed();
         Ok((Success { input: outcome.input, output: outcome.output, took, path: PathBuf::new() }, draft))
     }

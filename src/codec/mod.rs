@@ -52,6 +52,9 @@ pub trait Decode: Debug + Send + Sync {
 
     /// Frames as stored: not oriented, not colour converted. A still is a source of one. Truncated or damaged data is an
     /// error, at the latest when the frame it is in is pulled, never gray pixels.
+    ///
+    /// # Errors
+    /// As of [`probe`](Self::probe).
     fn frames<'a>(&self, bytes: &'a [u8], options: &DecodeOptions, run: Run<'a>) -> Result<Box<dyn Frames + 'a>>;
 }
 
@@ -115,9 +118,16 @@ pub trait Container: Debug + Send + Sync {
     fn format(&self) -> Format;
 
     /// All metadata of the file; blocks that are damaged, or larger than the limit, are left out.
+    ///
+    /// # Errors
+    /// [`Error::Input`](crate::Error::Input) if what it is in is damaged, [`Error::Limit`](crate::Error::Limit) for more than
+    /// [`metadata_bytes`](crate::Limits::metadata_bytes).
     fn metadata(&self, bytes: &[u8], run: Run<'_>) -> Result<Metadata>;
 
     /// The file with exactly `metadata`: everything else that is not needed to show the pixels is removed, including
     /// bytes behind the end of the image. Idempotent.
+    ///
+    /// # Errors
+    /// As of [`metadata`](Self::metadata); [`Error::Unsupported`](crate::Error::Unsupported) for what the format has no room for.
     fn with_metadata(&self, bytes: &[u8], metadata: &Metadata, run: Run<'_>) -> Result<Vec<u8>>;
 }

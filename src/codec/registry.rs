@@ -86,6 +86,10 @@ impl Codecs {
 
     /// [`Decode::probe`], with the canvas it names checked against the limits, but for SVG, which is drawn at any size.
     /// Answers for formats without a codec, too, whose headers are known.
+    ///
+    /// # Errors
+    /// Those of the codec, [`Error::Unsupported`] where there is none, [`Error::Limit`] for a canvas that is too large, and
+    /// [`Error::Internal`] for a panic, as of all that follow.
     pub fn probe(&self, format: Format, bytes: &[u8], run: Run<'_>) -> Result<Info> {
         let info = guarded("reading a header", || match (self.find(format), format) {
             (Ok(codec), _) => codec.decode.probe(bytes, run),
@@ -100,6 +104,9 @@ impl Codecs {
     }
 
     /// [`Decode::frames`], behind a probe.
+    ///
+    /// # Errors
+    /// As of [`probe`](Self::probe).
     pub fn frames<'a>(
         &self,
         format: Format,
@@ -114,6 +121,10 @@ impl Codecs {
     }
 
     /// [`Encode::encode`] for the format that the options are for.
+    ///
+    /// # Errors
+    /// Those of the codec and of the frames, [`Error::Unsupported`] for a format that is not written, [`Error::Limit`] for a
+    /// result that is too large.
     pub fn encode(&self, frames: &mut dyn Frames, options: &EncodeOptions, run: Run<'_>) -> Result<Vec<u8>> {
         let format = options.format();
         let layout = frames.layout();
@@ -123,24 +134,36 @@ impl Codecs {
     }
 
     /// [`Recompress::recompress`], behind a probe.
+    ///
+    /// # Errors
+    /// As of [`probe`](Self::probe); [`Error::Unsupported`] for a format that is not recompressed.
     pub fn recompress(&self, format: Format, bytes: &[u8], interlaced: bool, run: Run<'_>) -> Result<Vec<u8>> {
         let recompress = self.recompressing(format, bytes, run)?;
         guarded("recompressing", || recompress.recompress(bytes, interlaced, run))
     }
 
     /// [`Recompress::outlook`], behind a probe.
+    ///
+    /// # Errors
+    /// As of [`recompress`](Self::recompress).
     pub fn outlook(&self, format: Format, bytes: &[u8], most: u64, run: Run<'_>) -> Result<Option<u64>> {
         let recompress = self.recompressing(format, bytes, run)?;
         guarded("estimating", || recompress.outlook(bytes, most, run))
     }
 
     /// [`Container::metadata`].
+    ///
+    /// # Errors
+    /// Those of the codec; [`Error::Unsupported`] where there is none.
     pub fn metadata(&self, format: Format, bytes: &[u8], run: Run<'_>) -> Result<Metadata> {
         let container = &self.find(format)?.container;
         guarded("reading metadata", || container.metadata(bytes, run))
     }
 
     /// [`Container::with_metadata`].
+    ///
+    /// # Errors
+    /// As of [`metadata`](Self::metadata).
     pub fn with_metadata(&self, format: Format, bytes: &[u8], metadata: &Metadata, run: Run<'_>) -> Result<Vec<u8>> {
         let container = &self.find(format)?.container;
         guarded("writing metadata", || container.with_metadata(bytes, metadata, run))

@@ -96,6 +96,7 @@ impl Work<'_> {
         if self.info.frames > 1 && !self.plan.moves {
             done.warnings.push(format!("{} holds one frame: the first of {}", self.plan.format, self.info.frames));
         }
+        done.warnings.extend(self.grown(&done));
         // Up to how many bytes what is passed on is better.
         let enough = |made: &Optimised| match made.bytes.len() {
             bytes if made.score < 100.0 => worth_having_exactly(bytes),
@@ -113,6 +114,15 @@ impl Work<'_> {
             }
         }
         Ok(done)
+    }
+
+    /// What to say where another format takes more bytes for the same pixels.
+    fn grown(&self, done: &Optimised) -> Option<String> {
+        let (from, into) = (self.info.format, self.plan.format);
+        let (before, after) = (self.bytes.len(), done.bytes.len());
+        let same_pixels = from != Format::Svg && self.plan.chain.is_empty();
+        (from != into && same_pixels && after > before)
+            .then(|| format!("{into} takes more bytes than {from} for it: {after} in place of {before}"))
     }
 
     /// What to say where faces were looked for and there are none.

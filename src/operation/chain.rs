@@ -32,6 +32,9 @@ impl Chain {
     }
 
     /// The layout after the last step; every one between is checked against the limits.
+    ///
+    /// # Errors
+    /// Those of the steps, by their names; [`Error::Limit`](crate::Error::Limit) for a layout that is too large.
     pub fn layout(&self, input: Layout, run: Run<'_>) -> Result<Layout> {
         self.steps.iter().try_fold(input, |layout, step| {
             let layout = by_name(step.name(), || step.layout(layout))?;

@@ -57,6 +57,9 @@ pub trait Operation: Debug + Send + Sync {
     /// The layout that it makes of `input`; what it [prepares](Self::prepare) is held to that. Pure arithmetic, so that a whole
     /// chain is sized and checked before anything is decoded: by what the source's headers say, and again for its frames, as
     /// gray that a profile tints comes as RGB.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`](crate::Error::Unsupported) for a layout that it cannot work on.
     fn layout(&self, input: Layout) -> Result<Layout>;
 
     /// Whether it judges what a picture is like. Then [`prepare`](Self::prepare) is given the frame of an animation whose
@@ -68,6 +71,9 @@ pub trait Operation: Debug + Send + Sync {
     /// Settles what must be the same for all frames (a crop box, a noise level) on one of them, whose layout has been
     /// through [`layout`](Self::layout), and gives back the function for one composed frame: `None` where nothing is to be
     /// done.
+    ///
+    /// # Errors
+    /// Whatever fails; it is told of as a failure of this operation.
     fn prepare(&self, first: &Picture, run: Run<'_>) -> Result<Option<Box<dyn Apply>>>;
 }
 
@@ -93,5 +99,8 @@ impl<T: Operation + ?Sized> Operation for Arc<T> {
 pub trait Apply: Send {
     /// Works on one composed frame, all of which have the layout of the one that it was prepared on, and gives back one of the
     /// layout that [`Operation::layout`] makes of it.
+    ///
+    /// # Errors
+    /// Whatever fails; it is told of as a failure of this operation.
     fn apply(&self, picture: Picture, run: Run<'_>) -> Result<Picture>;
 }

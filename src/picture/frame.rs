@@ -49,8 +49,14 @@ pub trait Frames: Send {
     /// How often they are shown.
     fn plays(&self) -> Plays;
     /// The next frame, or `None` after the last.
+    ///
+    /// # Errors
+    /// Those of whoever decodes, or works on what was decoded.
     fn next(&mut self, run: Run<'_>) -> Result<Option<Frame<'_>>>;
     /// Begins again with the first frame.
+    ///
+    /// # Errors
+    /// Where the source cannot be read a second time.
     fn restart(&mut self) -> Result<()>;
 }
 

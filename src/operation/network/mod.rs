@@ -41,6 +41,9 @@ pub trait Model: Debug + Send + Sync {
 
     /// The tile with each side [`Shape::scale`] times as long. Called from several threads at a time. `run` is to be asked
     /// at least every 50 ms whether to go on; what cannot ask ends a tile late.
+    ///
+    /// # Errors
+    /// Whatever fails, which is told of as a failure of the model.
     fn run(&self, tile: Raster, run: Run<'_>) -> Result<Raster>;
 }
 

@@ -89,6 +89,9 @@ impl ToSrgb {
     }
 
     /// Converts a picture of the channels that this was made for; alpha stays.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped).
     pub fn apply(&self, picture: Picture, run: Run<'_>) -> Result<Picture> {
         let Some(model) = self.model.as_ref().filter(|_| picture.channels() == self.source) else {
             return Ok(picture);
@@ -118,6 +121,9 @@ impl ToSrgb {
 }
 
 /// Converts a picture from the space of `icc` to sRGB; CMYK becomes RGB, with or without a profile.
+///
+/// # Errors
+/// [`Error::Stopped`](crate::Error::Stopped).
 pub fn to_srgb(picture: Picture, icc: Option<&[u8]>, run: Run<'_>) -> Result<(Picture, Converted)> {
     let conversion = ToSrgb::new(icc, picture.channels());
     Ok((conversion.apply(picture, run)?, conversion.converted()))
