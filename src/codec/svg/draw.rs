@@ -11,11 +11,13 @@ use resvg::{
     usvg::{ImageHrefResolver, Options, Size, Tree},
 };
 
+use roxmltree::Document;
+
 use super::{
     background::background,
     cost, embedded,
     fonts::{Fontless, Fonts},
-    read, reading, references, render,
+    geometry, read, reading, references, render,
 };
 use crate::{
     control::Run,
@@ -101,22 +103,17 @@ pub(super) fn converted(
     nesting: u8,
     run: Run<'_>,
 ) -> Result<(Tree, Option<Color>)> {
-    let document = read::document(text, run)?;
-    references::check(&document, run)?;
+    let document = checked(text, run)?;
     let mended = reading::mended(text, &document);
-    let document = match &mended {
-        Some(text) => {
-            let document = read::document(text, run)?;
-            // Sheets may say more than they did.
-            references::check(&document, run)?;
-            document
-        }
-        None => document,
-    };
+    let document = mended.as_deref().map_or(Ok(document), |text| checked(text, run))?;
+    let placed = geometry::mended(mended.as_deref().unwrap_or(text), &document, run)?;
+    let document = placed.as_deref().map_or(Ok(document), |text| checked(text, run))?;
     run.check()?;
     let failure = Mutex::new(None);
     let options = Options {
         default_size: Size::from_wh(DEFAULT_SIZE.0, DEFAULT_SIZE.1).ok_or_else(|| Error::unsupported("a size"))?,
+        // That of browsers.
+        font_size: 16.0,
         fontdb: fonts.0.database(),
         font_resolver: fonts.1.watched(),
         image_href_resolver: ImageHrefResolver {
@@ -139,6 +136,13 @@ pub(super) fn converted(
         (None, Err(error)) => Err(Error::damaged(Format::Svg, "cannot be drawn", error)),
         (None, Ok(tree)) => Ok((tree, background)),
     }
+}
+
+/// The document of `text`, which comes to no more than it may. What was changed may come to more than it did.
+fn checked<'a>(text: &'a str, run: Run<'_>) -> Result<Document<'a>> {
+    let document = read::document(text, run)?;
+    references::check(&document, run)?;
+    Ok(document)
 }
 
 /// Does `work`, in which usvg, resvg and tiny-skia panic where numbers of a document go beyond what theirs hold.

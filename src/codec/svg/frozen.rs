@@ -1,26 +1,40 @@
 //! Animations of SVG that end and stay as they end (SMIL Animation, section 3.3), which are drawn like that.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use roxmltree::{Document, Node};
 
 use super::css::declarations;
 
 /// What those within the elements that they change leave of a document: elements, and an attribute of each.
-pub(super) fn frozen<'a, 'input>(document: &'a Document<'input>) -> Vec<(Node<'a, 'input>, &'a str, &'a str)> {
+pub(super) fn frozen<'a, 'input>(document: &'a Document<'input>) -> Vec<(Node<'a, 'input>, &'a str, Cow<'a, str>)> {
     let (mut found, mut styles) = (BTreeMap::new(), BTreeMap::new());
-    for node in document.descendants().filter(|node| matches!(node.tag_name().name(), "animate" | "set")) {
+    for node in document.descendants() {
+        let turns = node.tag_name().name() == "animateTransform";
+        if !turns && !matches!(node.tag_name().name(), "animate" | "set") {
+            continue;
+        }
         let Some(element) = node.parent_element().filter(|_| stays(node)) else { continue };
+        let last = |values: &'a str| values.trim_end_matches([';', ' ']).rsplit(';').next();
+        let Some(value) = node.attribute("to").or_else(|| last(node.attribute("values")?)).map(str::trim) else {
+            continue;
+        };
+        let sum = node.attribute("additive") == Some("sum");
+        if turns {
+            let before: &mut (_, _, Cow<'_, str>) = found
+                .entry((element.id().get(), "transform"))
+                .or_insert_with(|| (element, "transform", element.attribute("transform").unwrap_or_default().into()));
+            let below = if sum { before.2.as_ref() } else { "" };
+            before.2 = format!("{below} {}({value})", node.attribute("type").unwrap_or("translate")).into();
+            continue;
+        }
         let Some(name) = node.attribute("attributeName").map(str::trim).filter(|name| is_plain(name)) else { continue };
         // What a style says of it is above attributes.
         let read = || declarations(element.attribute("style").unwrap_or_default());
         let style = styles.entry(element.id().get()).or_insert_with(read);
-        let styled = style.iter().any(|declaration| declaration.name == name);
-        let value =
-            node.attribute("to").or_else(|| node.attribute("values")?.trim_end_matches([';', ' ']).rsplit(';').next());
-        if let Some(value) = value.filter(|_| !styled) {
+        if !sum && style.iter().all(|declaration| declaration.name != name) {
             // The last of several counts.
-            found.insert((element.id().get(), name), (element, name, value.trim()));
+            found.insert((element.id().get(), name), (element, name, value.into()));
         }
     }
     found.into_values().collect()
@@ -48,7 +62,7 @@ fn stays(node: Node<'_, '_>) -> bool {
         };
         begin.split(';').any(one)
     });
-    !named && begins && !has("additive", "sum") && (set || has("fill", "freeze") && ends)
+    !named && begins && (set || has("fill", "freeze") && ends)
 }
 
 #[cfg(test)]
@@ -67,6 +81,10 @@ mod tests {
             ("<animate attributeName='r' values='1; 2 ; 3;' begin='.5s' dur='1s' fill='freeze'/>", "r=3"),
             ("<animate attributeName='r' to='3' begin='a.end+1s' dur='1s' fill='freeze' repeatCount='2'/>", "r=3"),
             ("<set attributeName='display' to='inline' begin='2s'/>", "display=inline"),
+            (
+                "<animateTransform attributeName='transform' type='rotate' to='9 1 2' dur='1s' fill='freeze'/>",
+                "transform= rotate(9 1 2)",
+            ),
             ("<set attributeName='r' to='1'/><set attributeName='r' to='2'/>", "r=2"),
         ] {
             assert_eq!(left(animation), expected, "{animation}");

@@ -19,6 +19,8 @@ mod doctype;
 #[cfg(feature = "svg")]
 mod draw;
 #[cfg(feature = "svg")]
+mod edits;
+#[cfg(feature = "svg")]
 mod embedded;
 #[cfg(feature = "svg")]
 mod entities;
@@ -28,6 +30,8 @@ mod filter_cost;
 mod fonts;
 #[cfg(feature = "svg")]
 mod frozen;
+#[cfg(feature = "svg")]
+mod geometry;
 #[cfg(feature = "svg")]
 mod mark;
 #[cfg(feature = "svg")]

@@ -6,7 +6,9 @@ use roxmltree::{Document, Node};
 
 use super::{
     css::{self, Css},
+    edits::Edits,
     frozen::frozen,
+    probe,
 };
 
 /// Presentation attributes whose values may be computed.
@@ -19,12 +21,13 @@ const COMPUTED: [&str; 6] = ["fill", "stroke", "color", "stop-color", "flood-col
 pub(super) fn mended(text: &str, document: &Document<'_>) -> Option<String> {
     let styled = text.contains("<style");
     let mut seen = BTreeSet::new();
-    let mut edits: Vec<(Range<usize>, String)> = Vec::new();
+    let mut edits = Edits::of(text);
     let css = css::is_in(text).then(|| style_of(document));
     for (element, name, value) in frozen(document) {
-        let set = element.attribute_node(name).map(|attribute| (attribute.range_value(), escaped(value)));
-        edits.push(set.unwrap_or_else(|| (behind_name(text, element), format!(" {name}=\"{}\"", escaped(value)))));
+        edits.set(element, name, &value);
     }
+    size(document.root_element(), &mut edits);
+    attributes(document, &mut edits);
     for node in document.descendants().filter(Node::is_element) {
         let name = node.tag_name().name();
         for attribute in node.attributes() {
@@ -38,40 +41,58 @@ pub(super) fn mended(text: &str, document: &Document<'_>) -> Option<String> {
                 (name, Some(css)) if COMPUTED.contains(&name) && css::is_in(value) => Some(css.value(value)),
                 _ => None,
             };
-            edits.extend(plain.filter(|plain| plain != value).map(|plain| (attribute.range_value(), escaped(&plain))));
+            if let Some(plain) = plain.filter(|plain| plain != value) {
+                edits.replace(attribute.range_value(), &plain);
+            }
         }
         if name == "style" {
             let sheet = sheet_of(node);
             let plain = css.as_ref().filter(|_| css::is_in(&sheet)).map(|css| css.sheet(&sheet));
             let changed =
                 plain.as_ref().is_some_and(|plain| *plain != sheet) || node.children().any(|c| c.is_comment());
-            let content = content(text, node).filter(|_| changed);
-            edits.extend(content.map(|range| (range, escaped(plain.as_deref().unwrap_or(&sheet)))));
+            if let Some(range) = content(text, node).filter(|_| changed) {
+                edits.replace(range, plain.as_deref().unwrap_or(&sheet));
+            }
         }
     }
-    if edits.is_empty() {
-        return None;
-    }
-    edits.sort_by_key(|(range, _)| range.start);
-    let (mut mended, mut at) = (String::with_capacity(text.len()), 0);
-    for (range, plain) in edits {
-        // Elements within a sheet go with it, and what an animation leaves of a value counts.
-        if range.start < at {
-            continue;
-        }
-        mended.extend([&text[at..range.start], &plain]);
-        at = range.end;
-    }
-    mended.push_str(&text[at..]);
-    Some(mended)
+    edits.done()
 }
 
-/// The place behind the name of an element.
-fn behind_name(text: &str, element: Node<'_, '_>) -> Range<usize> {
-    let range = element.range();
-    let end = text[range.clone()].find(|c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>'));
-    let at = range.start + end.unwrap_or(range.len());
-    at..at
+/// Where a root with a view box says one side alone, the other follows it, and is no share of the view box.
+fn size(root: Node<'_, '_>, edits: &mut Edits<'_>) {
+    let follows = |name: &str| root.attribute(name).is_none_or(|side| side.trim().ends_with('%'));
+    if root.has_attribute("viewBox") && follows("width") != follows("height") {
+        let (width, height) = probe::size(|name| root.attribute(name));
+        edits.set(root, "width", &width.to_string());
+        edits.set(root, "height", &height.to_string());
+    }
+}
+
+/// Attributes that browsers take otherwise: none asks what features there are, but for what is not drawn here; a filter that
+/// is not there does nothing; and what resvg displaces is shifted by the scale times itself.
+fn attributes(document: &Document<'_>, edits: &mut Edits<'_>) {
+    let mut filters = None;
+    for node in document.descendants().filter(Node::is_element) {
+        if let Some(features) = node.attribute_node("requiredFeatures").filter(|_| !is_named(node, "foreignObject")) {
+            edits.remove(features);
+        }
+        let filter = node.attribute("filter").and_then(|value| value.trim().strip_prefix("url(#")?.strip_suffix(')'));
+        if let Some(filter) = filter {
+            let ids =
+                || document.descendants().filter(|node| is_named(*node, "filter")).filter_map(|f| f.attribute("id"));
+            if !filters.get_or_insert_with(|| ids().collect::<BTreeSet<_>>()).contains(filter) {
+                edits.set(node, "filter", "none");
+            }
+        }
+        let scale = node.attribute("scale").filter(|_| is_named(node, "feDisplacementMap"));
+        if let Some(scale) = scale.and_then(|scale| scale.trim().parse().ok()).filter(|scale: &f64| *scale > 0.0) {
+            edits.set(node, "scale", &scale.sqrt().to_string());
+        }
+    }
+}
+
+fn is_named(node: Node<'_, '_>, name: &str) -> bool {
+    node.tag_name().name() == name
 }
 
 fn style_of(document: &Document<'_>) -> Css {
@@ -105,11 +126,6 @@ fn content(text: &str, node: Node<'_, '_>) -> Option<Range<usize>> {
     open.filter(|open| *open <= close).map(|open| open..close)
 }
 
-/// As content of an element or an attribute.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace('\'', "&apos;")
-}
-
 /// Elements that show nothing but where something refers to them.
 fn is_only_referred(name: &str) -> bool {
     let names = ["linearGradient", "radialGradient", "pattern", "clipPath", "mask", "filter", "marker"];
@@ -140,6 +156,26 @@ mod tests {
         let sheet = "<svg><style>@keyframes k{to{fill:red}}a{animation:k 1s both}</style><g style='animation:k 1s both'/></svg>";
         let plain = mended(sheet).unwrap();
         assert!(plain.contains("a{animation:k 1s both;fill:red}") && plain.contains("'animation:k 1s both;fill:red'"));
+    }
+
+    #[test]
+    fn attributes_mean_what_they_mean_in_browsers() {
+        for (text, plain) in [
+            ("<svg width='100%' height='50' viewBox='0 0 4 2'/>", "<svg width='100' height='50' viewBox='0 0 4 2'/>"),
+            ("<svg height='50' viewBox='0 0 4 2'/>", "<svg width=\"100\" height='50' viewBox='0 0 4 2'/>"),
+            ("<svg><g filter='url(#a)'/></svg>", "<svg><g filter='none'/></svg>"),
+            ("<svg><feDisplacementMap scale='16'/></svg>", "<svg><feDisplacementMap scale='4'/></svg>"),
+            (
+                "<svg><switch><foreignObject requiredFeatures='a'/><g requiredFeatures='a'/></switch></svg>",
+                "<svg><switch><foreignObject requiredFeatures='a'/><g /></switch></svg>",
+            ),
+        ] {
+            assert_eq!(mended(text).unwrap(), plain);
+        }
+        assert_eq!(
+            mended("<svg width='9' height='9' viewBox='0 0 4 2'><filter id='a'/><g filter='url(#a)'/></svg>"),
+            None
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::{read, reading};
 use crate::{control::Run, error::Result};
 
 /// By what stands in the text of those that have it: what usvg leaves out without a word.
-const UNDRAWN: [(&str, &str); 9] = [
+const UNDRAWN: [(&str, &str); 15] = [
     ("foreignObject", "foreignObject"),
     ("var(--", "variables of CSS"),
     ("@font-face", "embedded fonts"),
@@ -14,6 +14,12 @@ const UNDRAWN: [(&str, &str); 9] = [
     ("transform-box", "boxes of transforms"),
     ("color-mix(", "mixed colours"),
     ("oklch(", "colours of oklch"),
+    ("pathLength", "lengths of paths that are given"),
+    ("polygon(", "clips by shapes of CSS"),
+    ("circle(", "clips by shapes of CSS"),
+    ("translate3d(", "transforms in space"),
+    (":not(", "selectors of what is not"),
+    (":is(", "selectors of one of several"),
 ];
 
 /// What to say of it, if a document has some.
@@ -26,7 +32,8 @@ pub(crate) fn undrawn(text: &str, run: Run<'_>) -> Result<Option<String>> {
     }
     let mended = reading::mended(text, &read::document(text, run)?);
     let text = mended.as_deref().unwrap_or(text);
-    let names: Vec<&str> = UNDRAWN.iter().filter(|(sign, _)| text.contains(sign)).map(|(_, name)| *name).collect();
+    let mut names: Vec<&str> = UNDRAWN.iter().filter(|(sign, _)| text.contains(sign)).map(|(_, name)| *name).collect();
+    names.dedup();
     Ok((!names.is_empty()).then(|| format!("not drawn as in browsers: {}", names.join(", "))))
 }
 

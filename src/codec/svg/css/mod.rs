@@ -11,8 +11,19 @@ use self::{ends::Ends, syntax::function};
 use crate::picture::transfer;
 
 /// What stands in every text that may have something to compute.
-const SIGNS: [&str; 9] =
-    ["var(", "light-dark(", "color(", ":root", "@media", "@supports", "@layer", "transform", "animation"];
+const SIGNS: [&str; 11] = [
+    "var(",
+    "light-dark(",
+    "color(",
+    ":root",
+    "@media",
+    "@supports",
+    "@layer",
+    "transform",
+    "animation",
+    "%)",
+    "drop-shadow(",
+];
 /// Functions and blocks within each other.
 const DEPTH: u8 = 16;
 /// Bytes of all values that variables stand for, wherever they do.
@@ -93,6 +104,7 @@ impl Css {
                     let plain = match known {
                         "light-dark" => split(&arguments, ',').first().map(|light| (*light).to_owned()),
                         "color" => colour(&arguments),
+                        "rgb" | "rgba" | "hsl" | "hsla" => digits(known, &arguments),
                         known if transforms => transform(known, &arguments),
                         _ => None,
                     };
@@ -198,6 +210,24 @@ fn colour(arguments: &str) -> Option<String> {
     })
 }
 
+/// A colour in hexadecimal digits, which may stand within the brackets of another function, and whose alpha may be a share.
+fn digits(name: &str, arguments: &str) -> Option<String> {
+    let at = arguments.rfind('/').or_else(|| {
+        arguments.rmatch_indices(',').next().filter(|_| arguments.matches(',').count() == 3).map(|found| found.0)
+    });
+    let (channels, alpha) = at.map_or((arguments, None), |at| (&arguments[..at], Some(arguments[at + 1..].trim())));
+    let text = match alpha.and_then(|alpha| alpha.strip_suffix('%')) {
+        Some(percents) => {
+            let share = percents.parse::<f64>().ok()? / 100.0;
+            format!("{name}({channels}{}{share})", &arguments[at?..=at?])
+        }
+        None => format!("{name}({arguments})"),
+    };
+    let svgtypes::Color { red, green, blue, alpha } = text.parse().ok()?;
+    let opaque = format!("#{red:02x}{green:02x}{blue:02x}");
+    Some(if alpha == u8::MAX { opaque } else { format!("{opaque}{alpha:02x}") })
+}
+
 /// A function of a transform as SVG writes it, without units; `None` where that cannot be said.
 fn transform(name: &str, arguments: &str) -> Option<String> {
     let plain = match name {
@@ -251,7 +281,7 @@ mod tests {
     #[test]
     fn colours_are_those_of_a_light_screen() {
         let drawio = "fill: light-dark(rgb(255, 224, 224), var(--dark, #121212)); stroke: light-dark(#000, #fff);";
-        assert_eq!(css("").declarations(drawio), "fill: rgb(255, 224, 224); stroke: #000;");
+        assert_eq!(css("").declarations(drawio), "fill: #ffe0e0; stroke: #000;");
         let figma = "fill:#D95040;fill:color(display-p3 0.8510 0.3137 0.2510);fill-opacity:1";
         assert_eq!(css("").declarations(figma), "fill:#D95040;fill:rgb(235,66,54);fill-opacity:1");
         assert_eq!(css("").value("color(srgb 1 50% 0 / .5)"), "rgba(255,128,0,0.5)");
@@ -262,12 +292,29 @@ mod tests {
     }
 
     #[test]
+    fn colours_within_functions_and_with_a_share_for_alpha_are_digits() {
+        let shadow = "filter:drop-shadow(0 1px 2px rgba(0, 0, 0, .5))";
+        assert_eq!(css("").declarations(shadow), "filter:drop-shadow(0 1px 2px #00000080)");
+        for half in [
+            "rgb(255 0 0 / 50%)",
+            "rgba(255,0,0,50%)",
+            "rgb(255 0 0/0.5)",
+            "rgba(100%, 0%, 0%, .5)",
+            "hsl(0 100% 50% / 50%)",
+        ] {
+            assert_eq!(css("").value(half), "#ff000080", "{half}");
+        }
+        assert_eq!(css("").value("rgb(255,0,0)"), "#ff0000");
+        assert_eq!(css("").value("rgb(from red r g b)"), "rgb(from red r g b)");
+    }
+
+    #[test]
     fn variables_are_those_of_the_root_or_what_stands_for_them() {
         let sheet =
             ":root{--a:red;--b:var(--a)} .x{--c:1} svg{--c:2} @media (prefers-color-scheme:dark){:root{--a:blue}}";
         let css = css(sheet);
         assert_eq!(css.value("var(--b)"), "red");
-        assert_eq!(css.value("var(--none, rgb(1, 2, 3))"), "rgb(1, 2, 3)");
+        assert_eq!(css.value("var(--none, rgb(1, 2, 3))"), "#010203");
         for unknown in ["var(--c)", "var(--none)"] {
             assert_eq!(css.value(unknown), unknown);
         }
