@@ -10,6 +10,7 @@ use super::css::declarations;
 pub(super) fn frozen<'a, 'input>(document: &'a Document<'input>) -> Vec<(Node<'a, 'input>, &'a str, Cow<'a, str>)> {
     let (mut found, mut styles) = (BTreeMap::new(), BTreeMap::new());
     for node in document.descendants() {
+        // It turns an element, or moves it, or makes it larger.
         let turns = node.tag_name().name() == "animateTransform";
         if !turns && !matches!(node.tag_name().name(), "animate" | "set") {
             continue;
@@ -21,11 +22,12 @@ pub(super) fn frozen<'a, 'input>(document: &'a Document<'input>) -> Vec<(Node<'a
         };
         let sum = node.attribute("additive") == Some("sum");
         if turns {
-            let before: &mut (_, _, Cow<'_, str>) = found
-                .entry((element.id().get(), "transform"))
-                .or_insert_with(|| (element, "transform", element.attribute("transform").unwrap_or_default().into()));
-            let below = if sum { before.2.as_ref() } else { "" };
-            before.2 = format!("{below} {}({value})", node.attribute("type").unwrap_or("translate")).into();
+            let own = || (element, "transform", Cow::Borrowed(element.attribute("transform").unwrap_or_default()));
+            let (_, _, left) = found.entry((element.id().get(), "transform")).or_insert_with(own);
+            if !sum {
+                *left = Cow::Borrowed("");
+            }
+            left.to_mut().extend([" ", node.attribute("type").unwrap_or("translate"), "(", value, ")"]);
             continue;
         }
         let Some(name) = node.attribute("attributeName").map(str::trim).filter(|name| is_plain(name)) else { continue };

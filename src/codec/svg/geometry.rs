@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use roxmltree::{Document, Node};
 
 use super::{edits::Edits, style::Style};
-use crate::{control::Run, error::Result};
+use crate::{control::Run, error::Result, limits::within};
 
 /// The properties, and elements that have them.
 const PROPERTIES: [(&str, &[&str]); 10] = [
@@ -33,7 +33,7 @@ pub(super) fn mended(text: &str, document: &Document<'_>, run: Run<'_>) -> Resul
         return Ok(None);
     }
     let root = document.root_element();
-    let (style, mut edits) = (Style::new(root, run)?, Edits::of(text));
+    let (style, mut edits, mut length) = (Style::new(root, run)?, Edits::of(text), text.len() as u64);
     for node in elements().filter(|node| *node != root) {
         let kind = node.tag_name().name();
         let of_kind = |name: &str| PROPERTIES.iter().any(|(known, kinds)| *known == name && kinds.contains(&kind));
@@ -42,7 +42,12 @@ pub(super) fn mended(text: &str, document: &Document<'_>, run: Run<'_>) -> Resul
             // The last of several counts.
             let last: BTreeMap<_, _> =
                 declared.filter_map(|(name, value)| Some((name, attribute(name, value)?))).collect();
-            last.into_iter().for_each(|(name, value)| edits.set(node, name, value));
+            for (name, value) in last {
+                // What one rule says may stand at many elements.
+                length += value.len() as u64;
+                within("SVG text in bytes, with what styles say", length, run.limits.svg_text_bytes)?;
+                edits.set(node, name, value);
+            }
         }
     }
     Ok(edits.done())
@@ -75,14 +80,14 @@ fn attribute<'a>(name: &str, value: &'a str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{control::Unattended, limits::Limits};
+    use crate::{control::Unattended, error::Error, limits::Limits};
 
     #[test]
     fn what_styles_declare_stands_in_attributes() {
+        let limits = Limits { svg_text_bytes: 10_000, ..Limits::default() };
         let mended = |text: &str| {
-            let limits = Limits::default();
             let run = Run { limits: &limits, control: &Unattended };
-            mended(text, &Document::parse(text).unwrap(), run).unwrap()
+            mended(text, &Document::parse(text).unwrap(), run)
         };
         let sheet = "<style>.c{width:12px;height:5%;r:3px}.c.d{ rx : 2px }</style>";
         let text = format!(
@@ -93,12 +98,15 @@ mod tests {
             "<svg style='width:9px'>{sheet}<rect height=\"5%\" rx=\"2px\" x=\"10px\" y=\"0\" class='c d' width='12px' \
              style='x:10px;y:0'/><circle class='c' r='3px'/><path d=\"M0 0h9\" style=\"d:path('M0 0h9')\"/></svg>"
         );
-        assert_eq!(mended(&text).unwrap(), plain);
+        assert_eq!(mended(&text).unwrap().unwrap(), plain);
         for text in [
             "<svg><rect style='stroke-width:3px'/></svg>",
             "<svg><rect style='width:5;x:auto;rx:calc(1px + 1px)'/></svg>",
         ] {
-            assert_eq!(mended(text), None);
+            assert_eq!(mended(text).unwrap(), None);
         }
+        let long = format!("<style>path{{d:path('{}')}}</style>", "M0 0".repeat(100));
+        let many = mended(&format!("<svg>{long}{}</svg>", "<path/>".repeat(100)));
+        assert!(matches!(many, Err(Error::Limit { wanted: 10_001.., .. })), "{many:?}");
     }
 }

@@ -1,12 +1,23 @@
 //! What key frames leave behind: what ends and stays as it ends is drawn like that, as it is seen from then on.
 
-use std::collections::BTreeMap;
+use std::{cell::Cell, collections::BTreeMap};
 
 use super::{declarations, rule, rules, split, written};
 
+/// Bytes of all that is left, wherever it is.
+const LEFT_BYTES: usize = 1 << 20;
+
 /// The last of the key frames of each name, as declarations.
-#[derive(Default)]
-pub(super) struct Ends(BTreeMap<String, String>);
+pub(super) struct Ends {
+    last: BTreeMap<String, String>,
+    room: Cell<usize>,
+}
+
+impl Default for Ends {
+    fn default() -> Self {
+        Self { last: BTreeMap::new(), room: Cell::new(LEFT_BYTES) }
+    }
+}
 
 impl Ends {
     /// Takes the key frames of a sheet in.
@@ -17,14 +28,14 @@ impl Ends {
                 let is_last = |selectors: &str| split(selectors, ',').iter().any(|one| matches!(*one, "to" | "100%"));
                 let last = rules(frames, false).into_iter().filter(|(selectors, _)| is_last(selectors));
                 let last: Vec<_> = last.flat_map(|(_, block)| declarations(block)).collect();
-                self.0.insert(name.trim().trim_matches(['"', '\'']).to_owned(), written(&last));
+                self.last.insert(name.trim().trim_matches(['"', '\'']).to_owned(), written(&last));
             }
         }
     }
 
     /// A sheet, in which blocks say what their animations leave.
     pub(super) fn in_sheet(&self, sheet: String) -> String {
-        if self.0.is_empty() {
+        if self.last.is_empty() {
             return sheet;
         }
         rules(&sheet, true).into_iter().map(|(head, body)| rule(head, &self.in_block(head, body))).collect()
@@ -36,7 +47,7 @@ impl Ends {
 
     /// Declarations, with what their animations leave behind them.
     pub(super) fn in_declarations(&self, block: &str) -> String {
-        if self.0.is_empty() || !block.contains("animation") {
+        if self.last.is_empty() || !block.contains("animation") {
             return block.to_owned();
         }
         let mut animation = Animation::default();
@@ -52,9 +63,13 @@ impl Ends {
                 _ => {}
             }
         }
-        let left: Vec<&str> =
-            animation.names().into_iter().filter_map(|name| self.0.get(name)).map(String::as_str).collect();
-        if left.is_empty() { block.to_owned() } else { format!("{block};{}", left.join(";")) }
+        let mut with_ends = block.to_owned();
+        for left in animation.names().into_iter().filter_map(|name| self.last.get(name)) {
+            let Some(room) = self.room.get().checked_sub(left.len()) else { break };
+            self.room.set(room);
+            with_ends.extend([";", left]);
+        }
+        with_ends
     }
 }
 
@@ -123,5 +138,13 @@ mod tests {
         let sheet = ".a{opacity:0;animation:in 1s forwards}@media x{.a{animation:in 1s both}}";
         let stays = ".a{opacity:0;animation:in 1s forwards;opacity:1}@media x{.a{animation:in 1s both}}";
         assert_eq!(ends.in_sheet(sheet.to_owned()), stays);
+    }
+
+    #[test]
+    fn what_is_left_at_many_places_has_a_bound() {
+        let mut ends = Ends::default();
+        ends.read(&format!("@keyframes long{{to{{d:{}}}}}", "a".repeat(LEFT_BYTES / 2)));
+        let block = "animation:long 1s both";
+        assert!((0..1000).all(|n| (ends.in_declarations(block) == block) == (n > 0)), "there is room for one");
     }
 }
