@@ -44,7 +44,8 @@ impl Folder {
         &self.path
     }
 
-    /// Gives a draft its name: `name`, or the next free one with a number. Files of earlier runs are replaced where no input is.
+    /// Gives a draft its name: `name`, or the next free one with a number. Files of earlier runs are replaced where no input
+    /// is.
     pub fn settle(&mut self, draft: &Draft, name: &str) -> io::Result<PathBuf> {
         let path = self.free(name);
         fs::rename(&draft.path, &path)?;

@@ -128,6 +128,7 @@ pub trait Container: Debug + Send + Sync {
     /// bytes behind the end of the image. Idempotent.
     ///
     /// # Errors
-    /// As of [`metadata`](Self::metadata); [`Error::Unsupported`](crate::Error::Unsupported) for what the format has no room for.
+    /// As of [`metadata`](Self::metadata); [`Error::Unsupported`](crate::Error::Unsupported) for what the format has no room
+    /// for.
     fn with_metadata(&self, bytes: &[u8], metadata: &Metadata, run: Run<'_>) -> Result<Vec<u8>>;
 }

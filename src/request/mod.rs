@@ -111,8 +111,8 @@ pub struct Request {
     /// The file that comes out.
     pub output: Output,
     /// Headers added to the fetch. Names are HTTP tokens that compare without case, other than those of the connection
-    /// (hop-by-hop, `host`, `content-length`) and `accept-encoding`; values are without control characters. At most 100, of 16,384 bytes over all
-    /// names and values. Behind a `user-agent` of the client's stands the fetcher's own.
+    /// (hop-by-hop, `host`, `content-length`) and `accept-encoding`; values are without control characters. At most 100, of
+    /// 16,384 bytes over all names and values. Behind a `user-agent` of the client's stands the fetcher's own.
     pub headers: BTreeMap<String, Secret>,
     /// The client's own object storage for the result; `None` is the service's temporary one.
     pub store: Option<Store>,

@@ -57,7 +57,8 @@ impl Drawing {
         (self.tree.size().width(), self.tree.size().height())
     }
 
-    /// The whole document scaled to `width` x `height` pixels, over its background or else transparency: 8-bit sRGB with straight alpha.
+    /// The whole document scaled to `width` x `height` pixels, over its background or else transparency: 8-bit sRGB with
+    /// straight alpha.
     ///
     /// # Errors
     /// [`Error::Limit`] if the picture is too large, or the work to draw it is; [`Error::Input`] if its numbers cannot be drawn.
