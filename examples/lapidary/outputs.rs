@@ -25,14 +25,14 @@ pub struct Draft {
 impl Folder {
     /// Makes the folder if it is missing.
     pub fn create(path: &Path, inputs: &[PathBuf]) -> io::Result<Self> {
-        let named = |error: io::Error| io::Error::new(error.kind(), format!("cannot make {}: {error}", path.display()));
-        fs::create_dir_all(path).map_err(named)?;
-        let named =
-            |error: io::Error| io::Error::new(error.kind(), format!("cannot write to {}: {error}", path.display()));
+        let named = |doing: &'static str| {
+            move |error: io::Error| io::Error::new(error.kind(), format!("cannot {doing} {}: {error}", path.display()))
+        };
+        fs::create_dir_all(path).map_err(named("make"))?;
         // Before there is work that would be lost.
-        Draft::write(path, inputs.len(), b"").map_err(named)?;
+        Draft::write(path, inputs.len(), b"").map_err(named("write to"))?;
         let inputs: HashSet<PathBuf> = inputs.iter().filter_map(|input| input.canonicalize().ok()).collect();
-        let own = path.canonicalize().map_err(named)?;
+        let own = path.canonicalize().map_err(named("write to"))?;
         let shared = inputs.iter().any(|input| input.parent() == Some(&own));
         let there = if shared { fs::read_dir(path)?.collect::<io::Result<Vec<_>>>()? } else { Vec::new() };
         let taken = there.into_iter().map(|entry| entry.file_name().to_string_lossy().to_lowercase()).collect();

@@ -459,12 +459,10 @@ async fn a_request_costs_what_the_host_says() {
         settings.price = Arc::new(|request| if request.resize.is_some() { 3 } else { 1 });
     };
     let host = Host::with(by_step, 5).await;
-    let resized = || [(FILE, picture()), (DATA, br#"{"resize":{"width":8}}"#.to_vec())];
-    let upload = async |parts: &[(&str, Vec<u8>)]| {
-        host.upload(&parts.iter().map(|(head, content)| (*head, content.as_slice())).collect::<Vec<_>>()).await
-    };
-    check(&upload(&resized()).await, 202, "");
-    check(&upload(&resized()).await, 402, "costs more than the 2 credits");
+    let file = picture();
+    let resized = [(FILE, file.as_slice()), (DATA, br#"{"resize":{"width":8}}"#)];
+    check(&host.upload(&resized).await, 202, "");
+    check(&host.upload(&resized).await, 402, "costs more than the 2 credits");
     check(&host.upload_picture().await, 202, "");
     host.work().await;
     assert_eq!(host.get("/1.0/account").await.json()["credits"]["used"], 4);

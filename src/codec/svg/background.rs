@@ -34,7 +34,7 @@ fn layered(value: &str) -> Option<Color> {
 }
 
 fn colour(value: &str) -> Option<Color> {
-    let color = svgtypes::Color::from_str(value.trim_end_matches("!important").trim()).ok()?;
+    let color = svgtypes::Color::from_str(value).ok()?;
     Some(Color::from_rgba8(color.red, color.green, color.blue, color.alpha))
 }
 

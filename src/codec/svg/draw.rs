@@ -48,8 +48,8 @@ impl Drawing {
     /// they lead back to where they began or its numbers cannot be drawn.
     pub(crate) fn new(text: &str, fonts: &Fonts, run: Run<'_>) -> Result<Self> {
         let fontless = Fontless::default();
-        let converted = in_reason(|| on_a_large_stack(|| converted(text, (fonts, &fontless), 0, run)))?;
-        Ok(Self { tree: converted.0, background: converted.1, warning: fontless.warning() })
+        let (tree, background) = in_reason(|| on_a_large_stack(|| converted(text, (fonts, &fontless), 0, run)))?;
+        Ok(Self { tree, background, warning: fontless.warning() })
     }
 
     /// Width and height that the document gives itself, in CSS pixels.

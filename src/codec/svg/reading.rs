@@ -27,8 +27,10 @@ pub(super) fn mended(text: &str, document: &Document<'_>) -> Option<String> {
         edits.set(element, name, &value);
     }
     size(document.root_element(), &mut edits);
-    attributes(document, &mut edits);
+    let filters = document.descendants().filter(|node| node.has_tag_name("filter"));
+    let filters = filters.filter_map(|filter| filter.attribute("id")).collect();
     for node in document.descendants().filter(Node::is_element) {
+        attributes(node, &filters, &mut edits);
         let name = node.tag_name().name();
         for attribute in node.attributes() {
             let value = attribute.value();
@@ -70,29 +72,18 @@ fn size(root: Node<'_, '_>, edits: &mut Edits<'_>) {
 
 /// Attributes that browsers take otherwise: none asks what features there are, but for what is not drawn here; a filter that
 /// is not there does nothing; and what resvg displaces is shifted by the scale times itself.
-fn attributes(document: &Document<'_>, edits: &mut Edits<'_>) {
-    let mut filters = None;
-    for node in document.descendants().filter(Node::is_element) {
-        if let Some(features) = node.attribute_node("requiredFeatures").filter(|_| !is_named(node, "foreignObject")) {
-            edits.remove(features);
-        }
-        let filter = node.attribute("filter").and_then(|value| value.trim().strip_prefix("url(#")?.strip_suffix(')'));
-        if let Some(filter) = filter {
-            let ids =
-                || document.descendants().filter(|node| is_named(*node, "filter")).filter_map(|f| f.attribute("id"));
-            if !filters.get_or_insert_with(|| ids().collect::<BTreeSet<_>>()).contains(filter) {
-                edits.set(node, "filter", "none");
-            }
-        }
-        let scale = node.attribute("scale").filter(|_| is_named(node, "feDisplacementMap"));
-        if let Some(scale) = scale.and_then(|scale| scale.trim().parse().ok()).filter(|scale: &f64| *scale > 0.0) {
-            edits.set(node, "scale", &scale.sqrt().to_string());
-        }
+fn attributes(node: Node<'_, '_>, filters: &BTreeSet<&str>, edits: &mut Edits<'_>) {
+    if let Some(features) = node.attribute_node("requiredFeatures").filter(|_| !node.has_tag_name("foreignObject")) {
+        edits.remove(features);
     }
-}
-
-fn is_named(node: Node<'_, '_>, name: &str) -> bool {
-    node.tag_name().name() == name
+    let filter = node.attribute("filter").and_then(|value| value.trim().strip_prefix("url(#")?.strip_suffix(')'));
+    if filter.is_some_and(|filter| !filters.contains(filter)) {
+        edits.set(node, "filter", "none");
+    }
+    let scale = node.attribute("scale").filter(|_| node.has_tag_name("feDisplacementMap"));
+    if let Some(scale) = scale.and_then(|scale| scale.trim().parse().ok()).filter(|scale: &f64| *scale > 0.0) {
+        edits.set(node, "scale", &scale.sqrt().to_string());
+    }
 }
 
 fn style_of(document: &Document<'_>) -> Css {

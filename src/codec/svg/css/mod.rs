@@ -212,17 +212,12 @@ fn colour(arguments: &str) -> Option<String> {
 
 /// A colour in hexadecimal digits, which may stand within the brackets of another function, and whose alpha may be a share.
 fn digits(name: &str, arguments: &str) -> Option<String> {
-    let at = arguments.rfind('/').or_else(|| {
-        arguments.rmatch_indices(',').next().filter(|_| arguments.matches(',').count() == 3).map(|found| found.0)
+    let has_alpha = arguments.contains('/') || arguments.matches(',').count() == 3;
+    let share = arguments.trim_end().strip_suffix('%').filter(|_| has_alpha).and_then(|rest| {
+        let (before, percents) = rest.split_at(rest.rfind(['/', ',', ' '])? + 1);
+        Some(format!("{before}{}", percents.parse::<f64>().ok()? / 100.0))
     });
-    let (channels, alpha) = at.map_or((arguments, None), |at| (&arguments[..at], Some(arguments[at + 1..].trim())));
-    let text = match alpha.and_then(|alpha| alpha.strip_suffix('%')) {
-        Some(percents) => {
-            let share = percents.parse::<f64>().ok()? / 100.0;
-            format!("{name}({channels}{}{share})", &arguments[at?..=at?])
-        }
-        None => format!("{name}({arguments})"),
-    };
+    let text = format!("{name}({})", share.as_deref().unwrap_or(arguments));
     let svgtypes::Color { red, green, blue, alpha } = text.parse().ok()?;
     let opaque = format!("#{red:02x}{green:02x}{blue:02x}");
     Some(if alpha == u8::MAX { opaque } else { format!("{opaque}{alpha:02x}") })
