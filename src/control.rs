@@ -151,20 +151,21 @@ impl Run<'_> {
     }
 
     /// Does all `work` in any order, on as many threads as there are cores and the limits allow, each with a hand that `hand`
-    /// makes. An error ends it.
-    pub(crate) fn side_by_side<T: Sync, H: FnMut(&T) -> Result<()>>(
+    /// makes, and gives what came of it in the order of the work. An error ends it.
+    pub(crate) fn side_by_side<T: Sync, R: Send, H: FnMut(&T) -> Result<R>>(
         self,
         work: &[T],
         hand: impl Fn() -> H + Sync,
-    ) -> Result<()> {
+    ) -> Result<Vec<R>> {
         let next = AtomicUsize::new(0);
-        let share = || -> Result<()> {
-            let mut hand = hand();
-            while let Some(piece) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
+        let share = || -> Result<Vec<(usize, R)>> {
+            let (mut hand, mut done) = (hand(), Vec::new());
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(piece) = work.get(at) else { return Ok(done) };
                 self.check()?;
-                hand(piece).inspect_err(|_| next.store(work.len(), Ordering::Relaxed))?;
+                done.push((at, hand(piece).inspect_err(|_| next.store(work.len(), Ordering::Relaxed))?));
             }
-            Ok(())
         };
         let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let others = cores.min(self.limits.threads).min(work.len()).saturating_sub(1);
@@ -173,8 +174,11 @@ impl Run<'_> {
             let spawn = |_| thread::Builder::new().spawn_scoped(scope, share).ok();
             let others: Vec<_> = (0..others).map_while(spawn).collect();
             let own = share();
-            let results = others.into_iter().map(|other| other.join().unwrap_or_else(|why| panic::resume_unwind(why)));
-            results.fold(own, Result::and)
+            let others = others.into_iter().map(|other| other.join().unwrap_or_else(|why| panic::resume_unwind(why)));
+            let shares = std::iter::once(own).chain(others).collect::<Result<Vec<_>>>()?;
+            let mut done: Vec<_> = shares.into_iter().flatten().collect();
+            done.sort_unstable_by_key(|(at, _)| *at);
+            Ok(done.into_iter().map(|(_, result)| result).collect())
         })
     }
 }

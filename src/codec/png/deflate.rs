@@ -1,6 +1,6 @@
 //! Compression at one level, in pieces that are short enough to be stopped between.
 
-use std::{ops::Range, sync::OnceLock};
+use std::ops::Range;
 
 use libdeflater::{CompressionLvl, Compressor, adler32};
 
@@ -58,12 +58,9 @@ impl Deflater {
 
     /// About how many compressed bytes `data` has: its pieces do not know of each other, and of very many only some are looked at.
     pub(super) fn estimate(&mut self, data: &[u8], run: Run<'_>) -> Result<usize> {
-        let (mut sum, mut seen) = (0, 0);
-        for piece in data.chunks(self.piece()).step_by(data.len().div_ceil(ESTIMATED).max(1)) {
-            run.check()?;
-            sum += self.length(piece, usize::MAX);
-            seen += piece.len();
-        }
+        let pieces: Vec<&[u8]> = data.chunks(self.piece()).step_by(data.len().div_ceil(ESTIMATED).max(1)).collect();
+        let lengths = self.side_by_side(&pieces, |deflater, piece| deflater.length(piece, usize::MAX), run)?;
+        let (sum, seen): (usize, usize) = (lengths.iter().sum(), pieces.iter().map(|piece| piece.len()).sum());
         Ok(if seen == data.len() { sum } else { (sum as f64 * (data.len() as f64 / seen as f64)) as usize })
     }
 
@@ -84,32 +81,37 @@ impl Deflater {
     /// Header and stream, of pieces that are compressed side by side.
     fn spliced(&mut self, data: &[u8], piece: usize, run: Run<'_>) -> Result<Vec<u8>> {
         let pieces = pieces(data.len(), piece);
-        let compress = |deflater: &mut Self, piece: &Piece| {
-            piece
-                .stream
-                .get_or_init(|| deflater.deflate(&data[piece.known()], usize::MAX).unwrap_or_default().to_vec());
+        // The place, and the window before it.
+        let known = |piece: &Range<usize>| piece.start.saturating_sub(WINDOW)..piece.end;
+        let stream = |deflater: &mut Self, piece: &_| {
+            deflater.deflate(&data[known(piece)], usize::MAX).unwrap_or_default().to_vec()
         };
-        if let [only] = &pieces[..] {
-            run.check()?;
-            compress(self, only);
-        } else {
-            let level = self.level;
-            run.side_by_side(&pieces, || {
-                let mut deflater = Self::new(level);
-                move |piece: &Piece| {
-                    compress(&mut deflater, piece);
-                    Ok(())
-                }
-            })?;
-        }
+        let streams = self.side_by_side(&pieces, stream, run)?;
         let mut splicer = Splicer::behind(&HEADER);
-        for piece in pieces {
-            let (known, window) = (piece.known(), piece.place.start - piece.known().start);
-            let stream = piece.stream.into_inner().unwrap_or_default();
-            let spliced = splicer.append(&stream, &data[known], window, piece.place.end == data.len());
+        for (piece, stream) in pieces.iter().zip(&streams) {
+            let window = piece.start - known(piece).start;
+            let spliced = splicer.append(stream, &data[known(piece)], window, piece.end == data.len());
             spliced.ok_or_else(|| Error::internal("compressing", "a stream cannot be read back"))?;
         }
         Ok(splicer.finished())
+    }
+
+    /// What `compress` makes of every piece, on several cores if there are several pieces.
+    fn side_by_side<T: Sync, R: Send>(
+        &mut self,
+        pieces: &[T],
+        compress: impl Fn(&mut Self, &T) -> R + Sync,
+        run: Run<'_>,
+    ) -> Result<Vec<R>> {
+        if let [only] = pieces {
+            run.check()?;
+            return Ok(vec![compress(self, only)]);
+        }
+        let (level, compress) = (self.level, &compress);
+        run.side_by_side(pieces, || {
+            let mut deflater = Self::new(level);
+            move |piece: &T| Ok(compress(&mut deflater, piece))
+        })
     }
 
     /// A deflate stream of `data`; `None` if it is not shorter than `most`.
@@ -123,24 +125,11 @@ impl Deflater {
     }
 }
 
-/// A part of the data, and its stream once there is one.
-struct Piece {
-    place: Range<usize>,
-    stream: OnceLock<Vec<u8>>,
-}
-
-impl Piece {
-    /// The place, and the window before it.
-    fn known(&self) -> Range<usize> {
-        self.place.start.saturating_sub(WINDOW)..self.place.end
-    }
-}
-
-/// Pieces of so many bytes; what would be left over is no piece of its own.
-fn pieces(length: usize, piece: usize) -> Vec<Piece> {
+/// Pieces of so many bytes; a little that would be left over is no piece of its own.
+pub(super) fn pieces(length: usize, piece: usize) -> Vec<Range<usize>> {
     let count = length.saturating_sub(piece / 4) / piece + 1;
     let end = |at: usize| if at + 1 == count { length } else { (at + 1) * piece };
-    (0..count).map(|at| Piece { place: at * piece..end(at), stream: OnceLock::new() }).collect()
+    (0..count).map(|at| at * piece..end(at)).collect()
 }
 
 /// What a stream of so many bytes may cost: 2 µs a byte for few of them, 0.25 to 0.8 for more, 0.15 to 0.4 at level 11, of
@@ -148,7 +137,7 @@ fn pieces(length: usize, piece: usize) -> Vec<Piece> {
 const fn effort(level: i32, bytes: usize) -> Effort {
     match (level, bytes) {
         (12.., ..=FEW) => Effort { depth: 300, span: 258, ways: 4, splits: 2 },
-        (12.., ..=MANY) => Effort { depth: 300, span: 16, ways: 3, splits: 1 },
+        (12.., ..=MANY) => Effort { depth: 300, span: 8, ways: 3, splits: 1 },
         (_, HUGE..) => Effort { depth: 30, span: 4, ways: 0, splits: 1 },
         (12.., _) => Effort { depth: 150, span: 4, ways: 4, splits: 1 },
         _ => Effort { depth: 60, span: 4, ways: 1, splits: 1 },

@@ -33,7 +33,8 @@ pub(in super::super) fn through(
             run.control.stage(Stage::Operations, 0.25 + 0.25 * sink.1 as f32 / tiles.len() as f32);
             Ok(())
         }
-    })
+    })?;
+    Ok(())
 }
 
 /// A part of the output, in pixels of the input, and what is seen of the picture for it.

@@ -31,7 +31,9 @@ const LEAST_ULTRA: f64 = 20.0;
 const MAY_WIN: f64 = 1.5;
 /// Gradients gain more than that by effort: of large pictures, for which no more is asked if this does not suffice.
 const MAY_GAIN: f64 = 2.0;
-/// The effort by which large pictures are judged where it may, how many times the bytes at it, and by how much that may differ
+/// Pixels from which on what is exact is looked at before it is coded: of fewer, neither takes long.
+const LOOKED_AT: u64 = 1 << 20;
+/// The effort by which they are judged where it may, how many times the bytes at it, and by how much that may differ
 /// between pictures that are much alike.
 const LOOK: u8 = 1;
 const LOOK_MAY_GAIN: f64 = 1.3;
@@ -100,7 +102,7 @@ fn exact_where_small(
     let most = most(enough as u64);
     let outlook = outlook(task, most, drawn.map(|drawn| (drawn, best.bytes.len())), run)?;
     if outlook > most {
-        return Ok((best, task.is_large().then_some(least(outlook))));
+        return Ok((best, is_looked_at(task).then_some(least(outlook))));
     }
     // What filters leave nothing of, such as ramps and tiles, takes more bytes with errors than without.
     let exact = exact(task, run)?;
@@ -109,6 +111,10 @@ fn exact_where_small(
     let has_palette = task.codecs.probe(task.format, &exact.bytes, run)?.colour == ColourModel::Indexed;
     let fewest = if has_palette { least(bytes) } else { bytes };
     Ok((if bytes <= enough as u64 { exact } else { best }, Some(fewest)))
+}
+
+fn is_looked_at(task: &Task<'_>) -> bool {
+    task.picture.layout().pixels() >= LOOKED_AT
 }
 
 /// The least that the exact pixels are thought to come to, by little effort and from bands of a picture that has them; a large
@@ -120,7 +126,7 @@ fn outlook(task: &Task<'_>, enough: u64, alike: Option<(&Picture, usize)>, run: 
         let bytes = probe::encode(task, part, &EncodeOptions::Png(options(task, effort)), run)?.len();
         Ok(bytes as f64 * times(picture, part))
     };
-    if !task.is_large() {
+    if !is_looked_at(task) {
         return Ok((coded(task.picture, 0)? / MAY_WIN) as u64);
     }
     let least_of_all = coded(task.picture, 0)? / MAY_GAIN;

@@ -1,6 +1,8 @@
 //! Where data repeats itself.
 
-use super::symbols::LONGEST_MATCH;
+use std::ops::Range;
+
+use super::symbols::{LONGEST_MATCH, distance_symbol};
 use crate::{control::Run, error::Result};
 
 /// How far back matches lie at most: one less than the format allows, so that the tree of positions fits its ring.
@@ -13,11 +15,32 @@ const NONE: u32 = u32::MAX;
 /// Positions between two questions whether to go on.
 const PERIOD: usize = 1 << 10;
 
-/// A repetition: every length from that of the one before in its list up to `length` is best taken from `distance`.
+/// A repetition: every length from that of the one before in its list up to its own is best taken from its distance.
+///
+/// In one word: the distance, the length above it, and above that the symbol of the distance, which every parse asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Match {
-    pub(super) length: u16,
-    pub(super) distance: u16,
+pub(super) struct Match(u32);
+
+impl Match {
+    const LENGTH: u32 = 15;
+    const SYMBOL: u32 = 24;
+
+    const fn new(length: usize, distance: usize) -> Self {
+        let symbol = distance_symbol(distance as u32).0;
+        Self((symbol as u32) << Self::SYMBOL | (length as u32) << Self::LENGTH | distance as u32)
+    }
+
+    pub(super) const fn distance(self) -> u32 {
+        self.0 & ((1 << Self::LENGTH) - 1)
+    }
+
+    pub(super) const fn length(self) -> usize {
+        (self.0 >> Self::LENGTH & 0x1FF) as usize
+    }
+
+    pub(super) const fn symbol(self) -> usize {
+        (self.0 >> Self::SYMBOL) as usize
+    }
 }
 
 /// The repetitions of every position of a part of the data.
@@ -54,19 +77,24 @@ impl<'a> Finder<'a> {
         Self { data, depth, threes: heads.clone(), roots: heads, children: vec![NONE; CHILDREN] }
     }
 
-    /// Finds the matches of the positions from `start` to `end`, which is where it stopped the last time and beyond. None
-    /// runs over the end.
-    pub(super) fn find(&mut self, start: usize, end: usize, out: &mut Matches, run: Run<'_>) -> Result<()> {
+    /// Finds the matches of the positions of a `place`, also with what is before it. None runs over its end.
+    pub(super) fn find(&mut self, place: Range<usize>, out: &mut Matches, run: Run<'_>) -> Result<()> {
+        self.threes.fill(NONE);
+        self.roots.fill(NONE);
         out.all.clear();
         out.ends.clear();
-        for position in start..end {
+        for position in place.start.saturating_sub(FARTHEST)..place.end {
             if position % PERIOD == 0 {
                 run.check()?;
             }
             let from = out.all.len();
             self.search(position, &mut out.all);
-            cut(&mut out.all, from, end - position);
-            out.ends.push(out.all.len() as u32);
+            if position < place.start {
+                out.all.clear();
+            } else {
+                cut(&mut out.all, from, place.end - position);
+                out.ends.push(out.all.len() as u32);
+            }
         }
         Ok(())
     }
@@ -81,7 +109,7 @@ impl<'a> Finder<'a> {
         let last = std::mem::replace(&mut self.threes[three], position as u32);
         if last != NONE && position - last as usize <= FARTHEST && self.data[last as usize..][..3] == here[..3] {
             best = 3;
-            out.push(Match { length: 3, distance: (position - last as usize) as u16 });
+            out.push(Match::new(3, position - last as usize));
         }
         let root = hash(u32::from_le_bytes([a, b, c, d]));
         let mut candidate = std::mem::replace(&mut self.roots[root], position as u32);
@@ -99,7 +127,7 @@ impl<'a> Finder<'a> {
             let length = common(here, there, shared[0].min(shared[1]));
             if length > best {
                 best = length;
-                out.push(Match { length: length as u16, distance: (position - at) as u16 });
+                out.push(Match::new(length, position - at));
             }
             let place = at % RING * 2;
             let (smaller, greater) = (children[place], children[place + 1]);
@@ -121,13 +149,13 @@ impl<'a> Finder<'a> {
 /// Cuts matches to a length, and drops those that say nothing then.
 fn cut(all: &mut Vec<Match>, from: usize, most: usize) {
     while let [.., before, last] = all[from..]
-        && usize::from(before.length) >= most
-        && last.length > before.length
+        && before.length() >= most
+        && last.length() > before.length()
     {
         all.pop();
     }
     if let Some(last) = all[from..].last_mut() {
-        last.length = last.length.min(most as u16);
+        *last = Match::new(last.length().min(most), last.distance() as usize);
     }
     if most < 3 {
         all.truncate(from);
@@ -163,13 +191,13 @@ mod tests {
         let mut finder = Finder::new(&data, 100);
         let mut matches = Matches::default();
         let (mut count, mut longest) = (0, 0);
-        for (start, end) in [(0, 3000), (3000, data.len())] {
-            finder.find(start, end, &mut matches, run()).unwrap();
-            for position in start..end {
+        for place in [0..3000, 3000..data.len()] {
+            finder.find(place.clone(), &mut matches, run()).unwrap();
+            for position in place.clone() {
                 let mut before = 2;
-                for found in matches.at(position - start) {
-                    let (length, distance) = (usize::from(found.length), usize::from(found.distance));
-                    assert!(length > before && position + length <= end);
+                for found in matches.at(position - place.start) {
+                    let (length, distance) = (found.length(), found.distance() as usize);
+                    assert!(length > before && position + length <= place.end);
                     let source = &data[position - distance..][..length];
                     assert_eq!(source, &data[position..][..length]);
                     (before, count, longest) = (length, count + 1, longest.max(length));
@@ -177,5 +205,16 @@ mod tests {
             }
         }
         assert!(count > 5000 && longest == LONGEST_MATCH);
+    }
+
+    #[test]
+    fn matches_are_as_long_as_they_may_be_however_far_the_end_is() {
+        let data = [7; 1 << 17];
+        let mut matches = Matches::default();
+        Finder::new(&data, 8).find(0..data.len(), &mut matches, run()).unwrap();
+        for position in 1..data.len() - 3 {
+            let longest = matches.at(position).last().map(|found| found.length());
+            assert_eq!(longest, Some(LONGEST_MATCH.min(data.len() - position)));
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! Deflate (RFC 1951) in few bytes: the cheapest of all matches, found again and again with what the symbols then cost,
 //! in blocks that end where this saves bits (after Zopfli and libdeflate).
 
+use std::ops::Range;
+
 mod huffman;
 mod matches;
 mod parse;
@@ -13,11 +15,13 @@ use self::{
     parse::Parser,
     symbols::{Code, Costs, Counts, DISTANCES, END, Item, SYMBOLS, distance_symbol, fixed, length_symbol},
 };
-use super::bits::BitWriter;
+use super::{bits::BitWriter, deflate::pieces};
 use crate::{control::Run, error::Result};
 
-/// Bytes that are split into blocks at once.
+/// Bytes that are split into blocks at once, and on one core.
 const SEGMENT: usize = 1 << 19;
+/// Segments whose blocks are held until they are written.
+const HELD: usize = 16;
 /// A stored block holds no more.
 const STORED: usize = 65_535;
 
@@ -36,22 +40,23 @@ pub(super) struct Effort {
 
 /// Appends a deflate stream of `data` to `out`.
 pub(super) fn deflate(data: &[u8], effort: Effort, out: &mut BitWriter, run: Run<'_>) -> Result<()> {
-    let mut finder = Finder::new(data, effort.depth);
-    let mut segment = Segment { matches: Matches::default(), parser: Parser::new(effort.span), effort, run };
-    let mut start = 0;
-    loop {
-        let end = if data.len() - start < SEGMENT * 3 / 2 { data.len() } else { start + SEGMENT };
-        finder.find(start, end, &mut segment.matches, run)?;
-        let blocks = segment.blocks(&data[start..end])?;
-        let last = blocks.len() - 1;
-        for (at, block) in blocks.iter().enumerate() {
-            block.write(&data[start..end], at == last && end == data.len(), out);
+    for segments in pieces(data.len(), SEGMENT).chunks(HELD) {
+        let all = run.side_by_side(segments, || {
+            let mut finder = Finder::new(data, effort.depth);
+            let mut segment = Segment { matches: Matches::default(), parser: Parser::new(effort.span), effort, run };
+            move |place: &Range<usize>| {
+                finder.find(place.clone(), &mut segment.matches, run)?;
+                segment.blocks(&data[place.clone()])
+            }
+        })?;
+        for (place, blocks) in segments.iter().zip(all) {
+            let last = blocks.len() - 1;
+            for (at, block) in blocks.iter().enumerate() {
+                block.write(&data[place.clone()], at == last && place.end == data.len(), out);
+            }
         }
-        if end == data.len() {
-            return Ok(());
-        }
-        start = end;
     }
+    Ok(())
 }
 
 /// A part of the data, and what is known of it.
@@ -96,7 +101,8 @@ impl Segment<'_> {
         Ok(best.unwrap_or_default())
     }
 
-    /// The best items for a block that are found from `items`.
+    /// The best items for a block that are found from `items`. Counts go the same way for long, so each way is asked for those
+    /// that lie as far behind its own as these behind the ones before.
     fn block(&mut self, data: &[u8], start: usize, end: usize, items: &[Item]) -> Result<Block> {
         let counted = |items: &[Item]| {
             let mut counts = Counts::of(items);
@@ -105,14 +111,16 @@ impl Segment<'_> {
             (counts, code, bits)
         };
         let (mut counts, code, bits) = counted(items);
+        let mut expected = counts.clone();
         let mut best = Block { start, end, items: items.to_vec(), code, bits };
         let mut worse = 0;
         for _ in 0..self.effort.ways {
-            let items = self.parser.parse(&data[start..end], &self.matches, start, &Costs::of(&counts), self.run)?;
+            let items = self.parser.parse(&data[start..end], &self.matches, start, &Costs::of(&expected), self.run)?;
             let (now, code, bits) = counted(&items);
             if now == counts {
                 break;
             }
+            expected = now.beyond(&counts);
             counts = now;
             if bits < best.bits {
                 best = Block { items, code, bits, ..best };

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::{
     matches::Matches,
-    symbols::{Costs, Item, LONGEST_MATCH, distance_symbol},
+    symbols::{Costs, Item, LONGEST_MATCH},
 };
 use crate::{control::Run, error::Result};
 
@@ -16,15 +16,13 @@ const PERIOD: usize = 1 << 12;
 pub(super) struct Parser {
     /// Within a repetition that began before so many of the longest lengths are looked at, and the least.
     span: usize,
-    /// For every position what it costs to come there.
-    costs: Vec<u32>,
-    /// And the last step, its length above its value.
-    steps: Vec<u32>,
+    /// For every position what it costs to come there, above the last step, its length above its value.
+    ways: Vec<u64>,
 }
 
 impl Parser {
     pub(super) const fn new(span: usize) -> Self {
-        Self { span, costs: Vec::new(), steps: Vec::new() }
+        Self { span, ways: Vec::new() }
     }
 
     /// The items of least cost for `data`, which lies `offset` behind the first position of `matches`.
@@ -36,31 +34,29 @@ impl Parser {
         costs: &Costs,
         run: Run<'_>,
     ) -> Result<Vec<Item>> {
-        self.costs.clear();
-        self.costs.resize(data.len() + 1, u32::MAX);
-        self.costs[0] = 0;
-        self.steps.resize(data.len() + 1, 0);
+        self.ways.clear();
+        self.ways.resize(data.len() + 1, u64::MAX);
+        self.ways[0] = 0;
         let mut before = None;
         for (at, &byte) in data.iter().enumerate() {
             if at % PERIOD == 0 {
                 run.check()?;
             }
-            let here = self.costs[at];
+            let here = (self.ways[at] >> 32) as u32;
             let literal = here + costs.literals[usize::from(byte)];
-            if literal < self.costs[at + 1] {
-                (self.costs[at + 1], self.steps[at + 1]) = (literal, 1 << 16 | u32::from(byte));
-            }
+            let next = &mut self.ways[at + 1];
+            *next = (*next).min(u64::from(literal) << 32 | 1 << 16 | u64::from(byte));
             let most = data.len() - at;
             let found = matches.at(offset + at);
             // Within a long repetition all lengths were tried from its beginning.
-            let longest = found.last().map(|last| last.distance);
+            let longest = found.last().map(|last| last.distance());
             let span = if longest == before { self.span } else { LONGEST_MATCH };
             before = longest;
             let mut length = 3;
             for found in found {
-                let value = found.distance;
-                let base = here + costs.distances[distance_symbol(value.into()).0];
-                let end = usize::from(found.length).min(most);
+                let value = found.distance();
+                let base = here + costs.distances[found.symbol()];
+                let end = found.length().min(most);
                 if length > end {
                     continue;
                 }
@@ -75,7 +71,7 @@ impl Parser {
         let mut items = Vec::new();
         let mut at = data.len();
         while at > 0 {
-            let step = self.steps[at];
+            let step = self.ways[at] as u32;
             let item = Item { length: (step >> 16) as u16, value: step as u16 };
             items.push(item);
             at -= usize::from(item.length);
@@ -92,15 +88,13 @@ impl Parser {
         lengths: RangeInclusive<usize>,
         base: u32,
         costs: &[u32; LONGEST_MATCH + 1],
-        value: u16,
+        value: u32,
     ) {
         let (start, end) = lengths.into_inner();
-        let known = self.costs[at + start..=at + end].iter_mut().zip(&mut self.steps[at + start..=at + end]);
-        let mut step = (start as u32) << 16 | u32::from(value);
-        for ((known, last), cost) in known.zip(&costs[start..=end]) {
-            let cost = base + cost;
-            *last = if cost < *known { step } else { *last };
-            *known = cost.min(*known);
+        let known = &mut self.ways[at + start..=at + end];
+        let mut step = u64::from(base) << 32 | (start as u64) << 16 | u64::from(value);
+        for (known, cost) in known.iter_mut().zip(&costs[start..=end]) {
+            *known = (step + (u64::from(*cost) << 32)).min(*known);
             step += 1 << 16;
         }
     }

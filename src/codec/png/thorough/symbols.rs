@@ -85,6 +85,15 @@ impl Counts {
         out
     }
 
+    /// Those as far from `self` as it is from those `before`.
+    pub(super) fn beyond(&self, before: &Self) -> Self {
+        let mut out = self.clone();
+        let go_on = |count: &mut u32, before: &u32| *count = (2 * *count).saturating_sub(*before);
+        out.symbols.iter_mut().zip(&before.symbols).for_each(|(count, before)| go_on(count, before));
+        out.distances.iter_mut().zip(&before.distances).for_each(|(count, before)| go_on(count, before));
+        out
+    }
+
     /// Bits behind the symbols.
     fn extra_bits(&self) -> u64 {
         let lengths = self.symbols[265..285].iter().zip(0u64..).map(|(&count, at)| u64::from(count) * (at / 4 + 1));
