@@ -31,7 +31,7 @@ of earlier runs are replaced.
   -V, --version        the version
 
 The options for single settings go over what --request says. Exit status: 0 if all went well, 1 if an input failed (the
-others are still done), 2 for wrong usage.
+others are still done), 2 for wrong usage, 130 by Ctrl-C, which ends the work and leaves what is done.
 ";
 
 /// What a command line asks for.

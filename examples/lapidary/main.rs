@@ -9,6 +9,7 @@
 //! | `arguments` | the command line, and the request that it makes |
 //! | `fonts` | fonts for the text of SVG, from files |
 //! | `inputs` | which files are meant, and their bytes |
+//! | `interrupt` | Ctrl-C, which ends the work |
 //! | `work` | pictures through the engine, on several threads, reported in order |
 //! | `outputs` | names in the output folder, never those of an input |
 //! | `report` | what became of one input |
@@ -18,6 +19,7 @@
 mod arguments;
 mod fonts;
 mod inputs;
+mod interrupt;
 mod json;
 mod outputs;
 mod progress;
@@ -34,27 +36,39 @@ use std::{
 };
 
 use arguments::{Arguments, Command};
+use interrupt::Interrupt;
+
+/// What shells take for the end by Ctrl-C.
+const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     match Command::parse(std::env::args_os().skip(1)) {
         Ok(Command::Help) => show(arguments::HELP),
         Ok(Command::Version) => show(concat!("lapidary ", env!("CARGO_PKG_VERSION"), "\n")),
-        Ok(Command::Process(arguments)) => match run(&arguments, &mut io::stdout().lock()) {
-            Ok(0) => ExitCode::SUCCESS,
-            Ok(_) => ExitCode::FAILURE,
-            // Whoever read the reports has seen enough.
-            Err(error) if is_closed_pipe(&*error) => ExitCode::FAILURE,
-            Err(error) => refuse(&error.to_string()),
-        },
+        Ok(Command::Process(arguments)) => process(&arguments),
         Err(usage) => refuse(&usage),
     }
 }
 
-/// Does what the command line asks and prints the reports to `out`; the number of inputs that failed.
+fn process(arguments: &Arguments) -> ExitCode {
+    // Where the system has no such signal, nothing can be interrupted.
+    let interrupt = Interrupt::by_signal().unwrap_or_default();
+    match run(arguments, &interrupt, &mut io::stdout().lock()) {
+        _ if interrupt.came() => ExitCode::from(INTERRUPTED),
+        Ok(0) => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        // Whoever read the reports has seen enough.
+        Err(error) if is_closed_pipe(&*error) => ExitCode::FAILURE,
+        Err(error) => refuse(&error.to_string()),
+    }
+}
+
+/// Does what the command line asks and prints the reports to `out`; the number of inputs that failed. Once it is interrupted
+/// nothing is reported any more.
 ///
 /// # Errors
 /// Where nothing could be begun or printed; what is wrong with one input is in its report.
-fn run(arguments: &Arguments, out: &mut impl Write) -> Result<usize, Box<dyn Error>> {
+fn run(arguments: &Arguments, interrupt: &Interrupt, out: &mut impl Write) -> Result<usize, Box<dyn Error>> {
     let order = work::Order::of(arguments)?;
     let (inputs, left_out) = inputs::expand(&arguments.inputs);
     if left_out > 0 {
@@ -66,7 +80,8 @@ fn run(arguments: &Arguments, out: &mut impl Write) -> Result<usize, Box<dyn Err
     let folder = outputs::Folder::create(&arguments.folder, &inputs)?;
     let mut printer: Box<dyn report::Print> =
         if arguments.json { Box::new(json::Lines) } else { Box::new(table::Table::of(&inputs)) };
-    let failed = work::process(&inputs, &order, arguments.jobs, folder, |report| printer.report(report, out))?;
+    let print = |report: &_| printer.report(report, out);
+    let failed = work::process(&inputs, &order, arguments.jobs, folder, interrupt, print)?;
     printer.end(out)?;
     Ok(failed)
 }

@@ -11,6 +11,8 @@ use std::{
 
 use lapidary::{Control, Stage, Stop};
 
+use crate::interrupt::Interrupt;
+
 /// Characters of the bar.
 const WIDTH: usize = 30;
 /// Time between two drawings.
@@ -20,16 +22,17 @@ const WHOLE: u32 = 1000;
 
 /// How far the work on all inputs is, drawn to standard error if that is a terminal.
 #[derive(Debug)]
-pub struct Progress {
+pub struct Progress<'a> {
     done: Vec<AtomicU32>,
     drawn: Option<Mutex<Instant>>,
+    interrupt: &'a Interrupt,
 }
 
-impl Progress {
+impl<'a> Progress<'a> {
     /// For a number of inputs.
-    pub fn of(inputs: usize) -> Self {
+    pub fn of(inputs: usize, interrupt: &'a Interrupt) -> Self {
         let drawn = io::stderr().is_terminal().then(|| Mutex::new(Instant::now()));
-        Self { done: (0..inputs).map(|_| AtomicU32::new(0)).collect(), drawn }
+        Self { done: (0..inputs).map(|_| AtomicU32::new(0)).collect(), drawn, interrupt }
     }
 
     /// Sees to one input.
@@ -68,7 +71,7 @@ impl Progress {
 /// The progress of one input.
 #[derive(Debug)]
 pub struct Watch<'a> {
-    progress: &'a Progress,
+    progress: &'a Progress<'a>,
     input: usize,
 }
 
@@ -81,7 +84,7 @@ impl Watch<'_> {
 
 impl Control for Watch<'_> {
     fn stop(&self) -> Option<Stop> {
-        None
+        self.progress.interrupt.came().then_some(Stop::Cancelled)
     }
 
     fn stage(&self, _: Stage, done: f32) {
@@ -95,12 +98,16 @@ mod tests {
 
     #[test]
     fn the_bar_shows_the_share_of_all_inputs_that_is_done() {
-        let progress = Progress::of(2);
+        let interrupt = Interrupt::default();
+        let progress = Progress::of(2, &interrupt);
         progress.watch(0).finish();
         assert_eq!(progress.bar(), format!("[{}{}] 1 of 2", "#".repeat(15), ".".repeat(15)));
         progress.watch(1).stage(Stage::Encode, 1.0);
         assert!(progress.bar().ends_with("1 of 2"));
         progress.watch(1).finish();
         assert_eq!(progress.bar(), format!("[{}] 2 of 2", "#".repeat(30)));
+        assert_eq!(progress.watch(1).stop(), None);
+        interrupt.come();
+        assert_eq!(progress.watch(1).stop(), Some(Stop::Cancelled));
     }
 }

@@ -2,13 +2,14 @@
 
 use std::{
     fs,
+    io::{self, Write},
     num::NonZeroUsize,
     path::{Path, PathBuf},
 };
 
 use serde_json::{Value, json};
 
-use crate::{arguments::Arguments, run};
+use crate::{arguments::Arguments, interrupt::Interrupt, run};
 
 /// A folder of its own for each test, gone at its end.
 struct Place(PathBuf);
@@ -40,7 +41,7 @@ impl Place {
 
     fn run_into(&self, folder: &str, inputs: &[&Path], request: Value) -> (usize, Vec<Value>) {
         let mut out = Vec::new();
-        let failed = run(&self.arguments(folder, inputs, request), &mut out).unwrap();
+        let failed = run(&self.arguments(folder, inputs, request), &Interrupt::default(), &mut out).unwrap();
         let lines = String::from_utf8(out).unwrap();
         (failed, lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
     }
@@ -168,10 +169,40 @@ fn what_can_be_done_with_no_picture_is_refused_before_any_is_touched() {
         (json!({"url": "https://example.com/a.png"}), "url is for services"),
         (json!({"webhook": {"url": "https://example.com/"}}), "webhook is for services"),
     ] {
-        let error = run(&place.arguments("out", &[&picture], request), &mut Vec::new()).unwrap_err().to_string();
+        let error = run(&place.arguments("out", &[&picture], request), &Interrupt::default(), &mut Vec::new())
+            .unwrap_err()
+            .to_string();
         assert!(error.contains(named), "{error}");
     }
     assert!(!place.at("out").exists());
+}
+
+#[test]
+fn what_is_interrupted_reports_no_more_and_leaves_nothing_unnamed() {
+    /// Has seen enough with the first report.
+    #[derive(Default)]
+    struct Reader {
+        lines: Vec<u8>,
+        interrupt: Interrupt,
+    }
+    impl Write for Reader {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.interrupt.come();
+            self.lines.write(bytes)
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let place = Place::new("interrupt");
+    let pictures = ["a.png", "b.png", "c.png", "d.png"].map(|name| place.picture(name));
+    let arguments = place.arguments("out", &pictures.each_ref().map(PathBuf::as_path), json!({}));
+    let mut reader = Reader::default();
+    let interrupt = reader.interrupt.clone();
+    assert_eq!(run(&arguments, &interrupt, &mut reader).unwrap(), 0);
+    assert_eq!(String::from_utf8(reader.lines).unwrap().lines().count(), 1);
+    let files = fs::read_dir(place.at("out")).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(files.collect::<Vec<_>>(), ["a.png"]);
 }
 
 #[test]
@@ -181,7 +212,7 @@ fn what_is_no_font_is_refused_by_its_name() {
     fs::create_dir_all(place.at("empty")).unwrap();
     for (font, problem) in [("a.png", "is no font"), ("empty", "has no fonts"), ("none.ttf", "none.ttf")] {
         let arguments = Arguments { fonts: vec![place.at(font)], ..place.arguments("out", &[&picture], json!({})) };
-        let error = run(&arguments, &mut Vec::new()).unwrap_err().to_string();
+        let error = run(&arguments, &Interrupt::default(), &mut Vec::new()).unwrap_err().to_string();
         assert!(error.contains(font) && error.contains(problem), "{error}");
     }
 }

@@ -20,6 +20,7 @@ use lapidary::{Engine, Input, Limits, request::Request};
 use crate::{
     arguments::Arguments,
     fonts, inputs,
+    interrupt::Interrupt,
     outputs::{Draft, Folder},
     progress::{Progress, Watch},
     report::{Failure, Report, Success},
@@ -28,7 +29,8 @@ use crate::{
 /// A picture done, but for the name of its file.
 type Unnamed = (Success, Draft);
 
-/// Processes `inputs` and hands every report to `print`, in the order of the inputs; the number of those that failed.
+/// Processes `inputs` and hands every report to `print`, in the order of the inputs, until it is interrupted; the number of
+/// those that failed.
 ///
 /// # Errors
 /// What `print` fails with; inputs not yet begun are left undone then.
@@ -37,16 +39,17 @@ pub fn process(
     order: &Order,
     jobs: NonZeroUsize,
     mut folder: Folder,
+    interrupt: &Interrupt,
     mut print: impl FnMut(&Report) -> io::Result<()>,
 ) -> io::Result<usize> {
-    let progress = Progress::of(inputs.len());
+    let progress = Progress::of(inputs.len(), interrupt);
     let drafts = folder.path().to_owned();
     let (next, (done, results)) = (AtomicUsize::new(0), mpsc::channel());
     thread::scope(|scope| {
         for _ in 0..jobs.get().min(inputs.len()) {
             let (done, next, drafts, progress) = (done.clone(), &next, &drafts, &progress);
             scope.spawn(move || {
-                while let Some((index, input)) = claim(next, inputs) {
+                while let Some((index, input)) = claim(next, inputs).filter(|_| !interrupt.came()) {
                     let watch = progress.watch(index);
                     let result = order.process(index, input, drafts, &watch);
                     watch.finish();
@@ -59,6 +62,9 @@ pub fn process(
         drop(done);
         let mut failed = 0;
         for (input, result) in inputs.iter().zip(in_order(results)) {
+            if interrupt.came() {
+                break;
+            }
             let report =
                 Report { input: input.clone(), result: result.and_then(|unnamed| named(unnamed, &mut folder)) };
             failed += usize::from(report.result.is_err());
