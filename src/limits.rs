@@ -48,9 +48,9 @@ pub struct Limits {
     /// refused; light and faces are then done without networks, with a warning. What a host's
     /// [`Restore`](crate::operation::Restore) does is not counted.
     pub network_products: u64,
-    /// Threads that trained networks, each with memory of its own for a tile, and the compression of large PNGs may work on for
-    /// one request, that of the caller included; 8, and never more than the machine has cores. The result is the same on any
-    /// number.
+    /// Threads that trained networks, each with memory of its own for a tile, the compression of large PNGs and the comparison of
+    /// what is not opaque may work on for one request, that of the caller included; 8, and never more than the machine has cores.
+    /// The result is the same on any number.
     pub threads: usize,
     /// Pixels of layers and tiles of an SVG that are held at a time while it is drawn, of 4 bytes each; 120,000,000.
     pub svg_layer_pixels: u64,

@@ -46,14 +46,17 @@ use crate::{
 };
 
 /// Levels of the grounds that translucent pictures are seen over.
-const GROUNDS: [u8; 2] = [0, 255];
+const GROUNDS: &[u8] = &[0, 255];
+/// Pixels from which on a comparison takes longer than it takes to begin another beside it.
+const LONG: u64 = 1 << 16;
 
 /// A picture that others are compared with.
 #[derive(Debug)]
 pub struct Reference {
     width: u32,
     height: u32,
-    /// Over black and over white; one of them where the picture is opaque.
+    grounds: &'static [u8],
+    /// Over each of these; over the first alone where the picture is opaque.
     views: Vec<View>,
 }
 
@@ -63,7 +66,13 @@ impl Reference {
     /// # Errors
     /// [`Error::Unsupported`] for CMYK; [`Error::Stopped`].
     pub fn new(picture: &Picture, run: Run<'_>) -> Result<Self> {
-        Self::stacked(picture, 0, run)
+        Self::stacked(picture, GROUNDS, 0, run)
+    }
+
+    /// The same for pictures that are seen over `grounds` where they are not opaque.
+    #[cfg(feature = "svg")]
+    pub(crate) fn over(grounds: &'static [u8], picture: &Picture, run: Run<'_>) -> Result<Self> {
+        Self::stacked(picture, grounds, 0, run)
     }
 
     /// Prepares a picture that [`bands`] made. Rows near a seam do not count, so that scores are close to those of the
@@ -76,19 +85,20 @@ impl Reference {
             let problem = format!("{} rows are not a number of bands of {BAND_ROWS}", picture.height());
             return Err(Error::internal("comparing bands", problem));
         }
-        Self::stacked(picture, BAND_ROWS, run)
+        Self::stacked(picture, GROUNDS, BAND_ROWS, run)
     }
 
-    fn stacked(picture: &Picture, band: usize, run: Run<'_>) -> Result<Self> {
+    fn stacked(picture: &Picture, grounds: &'static [u8], band: usize, run: Run<'_>) -> Result<Self> {
         refuse_cmyk(picture)?;
-        let grounds = if picture.is_opaque() { &GROUNDS[..1] } else { &GROUNDS };
+        let seen = if picture.is_opaque() { &grounds[..1] } else { grounds };
         let view = |&ground: &u8| View::new(Grounded::new(picture, ground), band, run);
-        let views = grounds.iter().map(view).collect::<Result<_>>()?;
-        Ok(Self { width: picture.width(), height: picture.height(), views })
+        let views = each(seen, picture, view, run)?;
+        Ok(Self { width: picture.width(), height: picture.height(), grounds, views })
     }
 
     /// How alike `candidate` looks, 100 for equal pictures and less for others, without a lower bound. If this or the
-    /// candidate has a pixel that is not opaque, both are seen over black and over white, and the lower score counts.
+    /// candidate has a pixel that is not opaque, both are seen over black and over white, and the lower score counts; on two
+    /// cores where the limits allow.
     /// Pictures below 8 pixels wide or high are widened to that by repeating their last column and row.
     ///
     /// # Errors
@@ -100,13 +110,25 @@ impl Reference {
             let problem = format!("a candidate of {width}x{height} for a reference of {}x{}", self.width, self.height);
             return Err(Error::internal("comparing pictures", problem));
         }
-        let grounds = if self.views.len() == 1 && candidate.is_opaque() { &GROUNDS[..1] } else { &GROUNDS };
-        let mut worst = f64::INFINITY;
-        for (index, &ground) in grounds.iter().enumerate() {
-            let view = &self.views[index.min(self.views.len() - 1)];
-            worst = worst.min(view.score(Grounded::new(candidate, ground), run)?);
-        }
-        Ok(worst)
+        let seen = if self.views.len() == 1 && candidate.is_opaque() { &self.grounds[..1] } else { self.grounds };
+        // One view serves for all grounds where the reference is opaque.
+        let pairs: Vec<(&View, u8)> = self.views.iter().cycle().zip(seen.iter().copied()).collect();
+        let scores = each(&pairs, candidate, |(view, ground)| view.score(Grounded::new(candidate, *ground), run), run)?;
+        Ok(scores.into_iter().fold(f64::INFINITY, f64::min))
+    }
+}
+
+/// What comes of every piece of work on `picture`, side by side where that takes long.
+fn each<T: Sync, R: Send>(
+    work: &[T],
+    picture: &Picture,
+    result: impl Fn(&T) -> Result<R> + Sync,
+    run: Run<'_>,
+) -> Result<Vec<R>> {
+    if picture.layout().pixels() < LONG {
+        work.iter().map(result).collect()
+    } else {
+        run.side_by_side(work, || &result)
     }
 }
 

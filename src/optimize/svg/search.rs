@@ -70,7 +70,7 @@ pub(super) fn search(source: &Source<'_>, task: &Vector<'_>, run: Run<'_>) -> Re
                 .warnings
                 .push("could not be drawn, so that only exact rules were applied, without verification".to_owned());
         }
-        let score = if seen { search.ask(|witness, run| witness.glance(&text, run))? } else { f64::NAN };
+        let score = if seen { search.ask(|witness, run| witness.small(&text, run))? } else { f64::NAN };
         return Ok(search.done(text, score));
     };
     search.run(target, source.fallback)

@@ -11,8 +11,8 @@ use crate::{
 
 /// The longer sides at which documents are compared, in pixels.
 const SIDES: [u32; 2] = [1024, 2048];
-/// The level of the ground between black and white.
-const GREY: u8 = 128;
+/// What documents that are not opaque are seen over.
+const GROUNDS: &[u8] = &[0, 128, 255];
 
 /// The original, drawn at both sizes.
 #[derive(Debug)]
@@ -28,10 +28,7 @@ pub(super) struct Witness<'a> {
 
 #[derive(Debug)]
 struct View {
-    /// Over black and white.
     reference: Reference,
-    /// Over grey, where the picture is not opaque.
-    grey: Option<Reference>,
     exact: Picture,
 }
 
@@ -41,13 +38,7 @@ impl<'a> Witness<'a> {
         Ok(Self { text, fonts, small, browser: None, large: None })
     }
 
-    /// The score at the smaller size, without the grey ground.
-    pub(super) fn glance(&self, text: &str, run: Run<'_>) -> Result<f64> {
-        let picture = self.small.draw(&Drawing::new(text, self.fonts, run)?, SIDES[0], run)?;
-        if picture == self.small.exact { Ok(100.0) } else { self.small.reference.score(&picture, run) }
-    }
-
-    /// The lowest of the scores at the smaller size.
+    /// The score at the smaller size.
     pub(super) fn small(&self, text: &str, run: Run<'_>) -> Result<f64> {
         self.small.score(&self.small.draw(&Drawing::new(text, self.fonts, run)?, SIDES[0], run)?, run)
     }
@@ -88,9 +79,7 @@ impl View {
     }
 
     fn of(exact: Picture, run: Run<'_>) -> Result<Self> {
-        let grey = (!exact.is_opaque()).then(|| over_grey(&exact)).transpose()?;
-        let grey = grey.map(|grey| Reference::new(&grey, run)).transpose()?;
-        Ok(Self { reference: Reference::new(&exact, run)?, grey, exact })
+        Ok(Self { reference: Reference::over(GROUNDS, &exact, run)?, exact })
     }
 
     fn draw(&self, drawing: &Drawing, side: u32, run: Run<'_>) -> Result<Picture> {
@@ -99,14 +88,7 @@ impl View {
     }
 
     fn score(&self, picture: &Picture, run: Run<'_>) -> Result<f64> {
-        if *picture == self.exact {
-            return Ok(100.0);
-        }
-        let score = self.reference.score(picture, run)?;
-        match &self.grey {
-            Some(grey) => Ok(score.min(grey.score(&over_grey(picture)?, run)?)),
-            None => Ok(score),
-        }
+        if *picture == self.exact { Ok(100.0) } else { self.reference.score(picture, run) }
     }
 }
 
@@ -129,16 +111,4 @@ fn halved(picture: &Picture) -> Result<Picture> {
         half.push(((sum[3] + 2) / 4) as u8);
     }
     Picture::new(w as u32, h as u32, Channels::Rgba, Samples::Eight(half))
-}
-
-fn over_grey(picture: &Picture) -> Result<Picture> {
-    let mut pixels = picture.eight().unwrap_or_default().to_vec();
-    for pixel in pixels.chunks_exact_mut(4) {
-        let alpha = u32::from(pixel[3]);
-        for c in &mut pixel[..3] {
-            *c = ((u32::from(*c) * alpha + u32::from(GREY) * (255 - alpha) + 127) / 255) as u8;
-        }
-        pixel[3] = u8::MAX;
-    }
-    Picture::new(picture.layout().width, picture.layout().height, Channels::Rgba, Samples::Eight(pixels))
 }
