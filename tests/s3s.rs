@@ -21,10 +21,7 @@ use lapidary::{
         http::{Guard, Http, Options},
         s3::{Bucket, Endpoint, S3, S3Blobs},
     },
-    port::{
-        BlobKey, Blobs, Credentials, Face, Failure, Fetch, Fetcher, Object, Storage, collect,
-        ledger::{Fence, JobId},
-    },
+    port::{BlobKey, Blobs, Credentials, Face, Failure, Fetch, Fetcher, Object, Storage, collect, ledger::Fence},
     request::{ObjectHeader, Provider, Store},
 };
 
@@ -148,7 +145,7 @@ async fn a_wrong_key_and_a_wrong_secret_are_refused() {
 async fn blobs_are_put_read_listed_and_deleted() {
     let Some(judge) = Judge::sits("blobs") else { return };
     let blobs = judge.blobs();
-    let job = JobId::parse("0190163d-8694-739b-aea5-966c26f8ad91").unwrap();
+    let job = "0190163d-8694-739b-aea5-966c26f8ad91".parse().unwrap();
     let keys = [BlobKey::Source(job), BlobKey::Result(job, Fence(1))];
     for key in keys {
         let mut writer = blobs.create(key).await.unwrap();
@@ -168,7 +165,7 @@ async fn blobs_are_put_read_listed_and_deleted() {
 async fn a_presigned_address_is_believed_until_its_time_is_over() {
     let Some(judge) = Judge::sits("presigned") else { return };
     let blobs = judge.blobs();
-    let key = BlobKey::Result(JobId::parse("0190163d-8694-739b-aea5-966c26f8ad91").unwrap(), Fence(1));
+    let key = BlobKey::Result("0190163d-8694-739b-aea5-966c26f8ad91".parse().unwrap(), Fence(1));
     let mut writer = blobs.create(key).await.unwrap();
     writer.write(b"bytes").await.unwrap();
     writer.finish().await.unwrap();

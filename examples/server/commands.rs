@@ -48,7 +48,7 @@ pub(crate) async fn administer(admin: Admin<'_>, words: &[String], options: &Opt
         }
         ["webhook", "list", name] => deliveries(admin, name).await,
         ["webhook", "replay", name, request] => {
-            let request = JobId::parse(request).context("the request must be given by its id")?;
+            let request: JobId = request.parse().context("the request is given by its id")?;
             let replayed = admin.replay(id(admin, name).await?, request).await?;
             if replayed { Ok(()) } else { bail!("no notification of this request was given up") }
         }

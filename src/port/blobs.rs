@@ -32,10 +32,10 @@ impl BlobKey {
     pub fn parse(text: &str) -> Option<Self> {
         let (kind, rest) = text.split_at_checked(3)?;
         let key = match kind {
-            "in-" => Self::Source(JobId::parse(rest)?),
+            "in-" => Self::Source(rest.parse().ok()?),
             "out" => {
                 let (job, fence) = rest.strip_prefix('-')?.rsplit_once('.')?;
-                Self::Result(JobId::parse(job)?, Fence(fence.parse().ok()?))
+                Self::Result(job.parse().ok()?, Fence(fence.parse().ok()?))
             }
             _ => return None,
         };

@@ -182,7 +182,7 @@ impl Inner {
 
     async fn result(&self, account: AccountId, id: &str) -> Result<Response, Problem> {
         let unknown = || Problem::new(404, "there is no request of this id");
-        let id = JobId::parse(id).ok_or_else(unknown)?;
+        let id: JobId = id.parse().map_err(|_| unknown())?;
         let job = self.ports.ledger.job(account, id).await?.ok_or_else(unknown)?;
         Ok(match job.standing {
             Standing::Accepted | Standing::Processing => Response::accepted(id).with("Retry-After", 1),

@@ -314,7 +314,7 @@ mod tests {
     use super::*;
 
     fn id() -> JobId {
-        JobId::parse("01890a5d-ac96-774b-bcce-b302099a8057").unwrap()
+        "01890a5d-ac96-774b-bcce-b302099a8057".parse().unwrap()
     }
 
     #[test]

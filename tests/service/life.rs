@@ -8,7 +8,7 @@ use lapidary::{
     adapter::memory::{MemoryBlobs, Served},
     port::{
         Accounts, BlobKey, BlobWriter, Blobs, Credentials, Face, Fetch, Fetched, Fetcher, Jobs, OpenBlob, Result,
-        ledger::{Held, JobId, Outcome, Standing},
+        ledger::{Held, Outcome, Standing},
     },
     request::{Provider, Url},
     service::{AdminError, Call, Keyring, Service, Settings},
@@ -238,7 +238,7 @@ async fn an_image_is_read_from_the_store_itself_where_that_has_addresses() {
 async fn what_a_dead_process_left_behind_is_swept_and_what_waits_is_not() {
     let host = Host::new().await;
     let waiting = host.upload_picture().await.id();
-    let stray = BlobKey::Source(JobId::parse("01890a5d-ac96-774b-bcce-b302099a8057").unwrap());
+    let stray = BlobKey::Source("01890a5d-ac96-774b-bcce-b302099a8057".parse().unwrap());
     let mut writer = host.blobs.create(stray).await.unwrap();
     writer.write(b"x").await.unwrap();
     writer.finish().await.unwrap();

@@ -12,10 +12,7 @@ use async_trait::async_trait;
 use lapidary::{
     Clock,
     adapter::memory::Received,
-    port::{
-        Answer, Failure, Notification, Notifier, Ports, Result,
-        ledger::{DeliveryState, JobId},
-    },
+    port::{Answer, Failure, Notification, Notifier, Ports, Result, ledger::DeliveryState},
     request::Url,
     service::{
         Keyring, Service, Settings,
@@ -110,7 +107,7 @@ async fn gone_ends_it_until_the_host_replays_it() {
     host.clock.advance(Duration::from_secs(86_400));
     told(&host, 1).await;
     assert_eq!(host.service.admin().deliveries(host.account, 10).await.unwrap()[0].state, DeliveryState::Dead);
-    assert!(host.service.admin().replay(host.account, JobId::parse(&id).unwrap()).await.unwrap());
+    assert!(host.service.admin().replay(host.account, id.parse().unwrap()).await.unwrap());
     told(&host, 2).await;
     finish(running).await;
 }

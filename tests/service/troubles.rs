@@ -164,7 +164,7 @@ async fn small() -> Host {
 
 /// Takes all of its room.
 async fn fill(host: &Host) -> BlobKey {
-    let filler = BlobKey::Source(JobId::parse("01890a5d-ac96-774b-bcce-b302099a8057").unwrap());
+    let filler = BlobKey::Source("01890a5d-ac96-774b-bcce-b302099a8057".parse().unwrap());
     let mut writer = host.blobs.create(filler).await.unwrap();
     writer.write(&[0; 1000]).await.unwrap();
     writer.finish().await.unwrap();

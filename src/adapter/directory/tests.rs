@@ -1,8 +1,5 @@
 use super::*;
-use crate::{
-    port::{collect, ledger::JobId},
-    testing,
-};
+use crate::{port::collect, testing};
 
 /// A folder of its own, removed at the end.
 struct Folder(PathBuf);
@@ -22,7 +19,7 @@ impl Drop for Folder {
 }
 
 fn key() -> BlobKey {
-    BlobKey::Source(JobId::parse("01890a5d-ac96-774b-bcce-b302099a80ab").unwrap())
+    BlobKey::Source("01890a5d-ac96-774b-bcce-b302099a80ab".parse().unwrap())
 }
 
 fn files(folder: &Path) -> Vec<String> {

@@ -253,7 +253,7 @@ fn blobs(judge: &Judge, secret: &str) -> S3Blobs {
 }
 
 fn job(text: &str) -> JobId {
-    JobId::parse(text).unwrap()
+    text.parse().unwrap()
 }
 
 #[tokio::test]

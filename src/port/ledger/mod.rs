@@ -14,16 +14,16 @@
 //! Texts and bytes named `sealed` are ciphertext; a ledger never sees a secret.
 
 mod accounts;
+mod id;
 mod jobs;
 mod outbox;
 
-use std::{fmt, time::Duration};
-
-use uuid::Uuid;
+use std::time::Duration;
 
 pub use accounts::{
     Account, Accounts, ConnectorView, Credits, KeyHolder, KeyMac, KeyView, NewAccount, RateGrant, SealedSecrets,
 };
+pub use id::{AccountId, JobId, NoId};
 pub use jobs::{
     Accepted, Capacity, Image, JobLease, JobView, Jobs, Link, Load, NewHook, NewJob, Outcome, Refusal, Standing, Swept,
     Unfinished,
@@ -38,42 +38,6 @@ pub const SKEW: Duration = Duration::from_secs(60);
 pub trait Ledger: Jobs + Outbox + Accounts {}
 
 impl<T: Jobs + Outbox + Accounts> Ledger for T {}
-
-/// Names a request, in the ledger and to its client. Made (UUID v7) before it is accepted, so that accepting can be
-/// repeated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct JobId(pub Uuid);
-
-impl JobId {
-    /// Reads the hyphenated lowercase form alone, so that one request has one address.
-    pub fn parse(text: &str) -> Option<Self> {
-        let id = Self(Uuid::try_parse(text).ok()?);
-        (id.to_string() == text).then_some(id)
-    }
-}
-
-impl fmt::Display for JobId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// Names an account.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct AccountId(pub Uuid);
-
-impl AccountId {
-    /// Reads what its [`Display`](fmt::Display) writes, and nothing else.
-    pub fn parse(text: &str) -> Option<Self> {
-        JobId::parse(text).map(|JobId(id)| Self(id))
-    }
-}
-
-impl fmt::Display for AccountId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
 
 /// Counts the leases of a job or a delivery. Whoever holds an older one than the last has lost it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
