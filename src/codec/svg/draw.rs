@@ -15,7 +15,7 @@ use roxmltree::Document;
 
 use super::{
     background::background,
-    cost, embedded,
+    cost, dashes, embedded,
     fonts::{Fontless, Fonts},
     geometry, read, reading, references, render,
 };
@@ -107,8 +107,11 @@ pub(super) fn converted(
     let document = checked(text, run)?;
     let mended = reading::mended(text, &document);
     let document = mended.as_deref().map_or(Ok(document), |text| checked(text, run))?;
-    let placed = geometry::mended(mended.as_deref().unwrap_or(text), &document, run)?;
+    let text = mended.as_deref().unwrap_or(text);
+    let placed = geometry::mended(text, &document, run)?;
     let document = placed.as_deref().map_or(Ok(document), |text| checked(text, run))?;
+    let dashed = dashes::mended(placed.as_deref().unwrap_or(text), &document, run)?;
+    let document = dashed.as_deref().map_or(Ok(document), |text| checked(text, run))?;
     run.check()?;
     let failure = Mutex::new(None);
     let options = Options {

@@ -15,6 +15,8 @@ mod css;
 #[cfg(feature = "svg")]
 mod curves;
 #[cfg(feature = "svg")]
+mod dashes;
+#[cfg(feature = "svg")]
 mod doctype;
 #[cfg(feature = "svg")]
 mod draw;

@@ -4,7 +4,7 @@ use super::{read, reading};
 use crate::{control::Run, error::Result};
 
 /// By what stands in the text of those that have it: what usvg leaves out without a word.
-const UNDRAWN: [(&str, &str); 15] = [
+const UNDRAWN: [(&str, &str); 14] = [
     ("foreignObject", "foreignObject"),
     ("var(--", "variables of CSS"),
     ("@font-face", "embedded fonts"),
@@ -14,7 +14,6 @@ const UNDRAWN: [(&str, &str); 15] = [
     ("transform-box", "boxes of transforms"),
     ("color-mix(", "mixed colours"),
     ("oklch(", "colours of oklch"),
-    ("pathLength", "lengths of paths that are given"),
     ("polygon(", "clips by shapes of CSS"),
     ("circle(", "clips by shapes of CSS"),
     ("translate3d(", "transforms in space"),
