@@ -217,6 +217,24 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_of_work_side_by_side_is_in_its_order_and_an_error_ends_it() {
+        let mut limits = Limits::default();
+        let run = Run { limits: &limits, control: &Unattended };
+        let work: Vec<usize> = (0..1000).collect();
+        let doubled = run.side_by_side(&work, || |piece: &usize| Ok(2 * piece)).unwrap();
+        assert_eq!(doubled, work.iter().map(|piece| 2 * piece).collect::<Vec<_>>());
+        limits.threads = 1;
+        let run = Run { limits: &limits, control: &Unattended };
+        let begun = AtomicUsize::new(0);
+        let third_fails = |_: &usize| match begun.fetch_add(1, Ordering::Relaxed) {
+            2 => Err(Stop::Cancelled.into()),
+            _ => Ok(()),
+        };
+        assert!(run.side_by_side(&work, || third_fails).is_err());
+        assert_eq!(begun.into_inner(), 3);
+    }
+
+    #[test]
     fn a_deadline_in_the_past_stops_at_once() {
         assert_eq!(Watch::until(Some(Instant::now())).stop(), Some(Stop::Deadline));
     }

@@ -99,15 +99,6 @@ pub(crate) struct Task<'a> {
     pub stored: Option<&'a [u8]>,
 }
 
-/// Pixels from which each trial of the whole takes a second or more: there are fewer then, and less is asked of them.
-const LARGE: u64 = 8 << 20;
-
-impl Task<'_> {
-    fn is_large(&self) -> bool {
-        self.picture.layout().pixels() >= LARGE
-    }
-}
-
 /// A file without metadata, and how close it is to the picture.
 #[derive(Debug, Clone)]
 pub(crate) struct Optimised {

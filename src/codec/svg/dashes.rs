@@ -10,7 +10,7 @@ use crate::{control::Run, error::Result, limits::within};
 
 /// The properties of dashes, which elements inherit.
 const PROPERTIES: [&str; 2] = ["stroke-dasharray", "stroke-dashoffset"];
-/// Lines by which the length of a curve is measured: of a quarter of a circle it falls short by 1/40,000.
+/// Lines by which the length of a curve is measured: of a quarter of a circle they fall short by 1/10,000.
 const LINES: u32 = 32;
 
 type Point = (f64, f64);
@@ -61,17 +61,13 @@ impl<'a> Inherited<'a> {
             let declared = self.style.of(node, run)?;
             for (value, name) in values.iter_mut().zip(PROPERTIES) {
                 let declared = declared.iter().rev().find(|(declared, _)| *declared == name).map(|(_, value)| *value);
-                let own = declared.or_else(|| attribute(node, name)).map(str::trim);
+                let own = declared.or_else(|| node.attribute(name)).map(str::trim);
                 *value = own.filter(|own| *own != "inherit").or(*value);
             }
             self.known.insert(node.id(), values);
         }
         Ok(values)
     }
-}
-
-fn attribute<'a>(node: Node<'a, '_>, name: &str) -> Option<&'a str> {
-    node.attribute(name)
 }
 
 /// A list of plain lengths, each so many times as long; `None` for anything else.

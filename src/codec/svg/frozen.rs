@@ -1,15 +1,24 @@
-//! Animations of SVG that end and stay as they end (SMIL Animation, section 3.3), which are drawn like that.
+//! Animations of SVG that end and stay as they end (SMIL Animation, section 3.3), which are drawn like that. What moves along a
+//! path for ever is drawn where it begins, as it is nowhere in particular without.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
 use roxmltree::{Document, Node};
 
-use super::css::declarations;
+use super::{css::declarations, motion::Paths};
 
 /// What those within the elements that they change leave of a document: elements, and an attribute of each.
 pub(super) fn frozen<'a, 'input>(document: &'a Document<'input>) -> Vec<(Node<'a, 'input>, &'a str, Cow<'a, str>)> {
     let (mut found, mut styles) = (BTreeMap::new(), BTreeMap::new());
+    let (mut paths, mut moved) = (Paths::default(), BTreeMap::new());
     for node in document.descendants() {
+        if node.tag_name().name() == "animateMotion" {
+            let element = node.parent_element().filter(|_| begins(node) && is_of_parent(node));
+            if let Some(place) = element.and_then(|_| paths.place(node, stays(node))) {
+                moved.extend(element.map(|element| (element.id().get(), (element, place))));
+            }
+            continue;
+        }
         // It turns an element, or moves it, or makes it larger.
         let turns = node.tag_name().name() == "animateTransform";
         if !turns && !matches!(node.tag_name().name(), "animate" | "set") {
@@ -22,8 +31,7 @@ pub(super) fn frozen<'a, 'input>(document: &'a Document<'input>) -> Vec<(Node<'a
         };
         let sum = node.attribute("additive") == Some("sum");
         if turns {
-            let own = || (element, "transform", Cow::Borrowed(element.attribute("transform").unwrap_or_default()));
-            let (_, _, left) = found.entry((element.id().get(), "transform")).or_insert_with(own);
+            let (_, _, left) = found.entry((element.id().get(), "transform")).or_insert_with(|| transform_of(element));
             if !sum {
                 *left = Cow::Borrowed("");
             }
@@ -39,7 +47,15 @@ pub(super) fn frozen<'a, 'input>(document: &'a Document<'input>) -> Vec<(Node<'a
             found.insert((element.id().get(), name), (element, name, value.into()));
         }
     }
+    for (id, (element, place)) in moved {
+        let (_, _, left) = found.entry((id, "transform")).or_insert_with(|| transform_of(element));
+        left.to_mut().insert_str(0, &place);
+    }
     found.into_values().collect()
+}
+
+fn transform_of<'a, 'input>(element: Node<'a, 'input>) -> (Node<'a, 'input>, &'a str, Cow<'a, str>) {
+    (element, "transform", Cow::Borrowed(element.attribute("transform").unwrap_or_default()))
 }
 
 /// Whether an attribute is one that is drawn by its value alone.
@@ -52,19 +68,24 @@ fn is_plain(name: &str) -> bool {
 /// Whether an animation ends by itself and stays.
 fn stays(node: Node<'_, '_>) -> bool {
     let has = |name: &str, value: &str| node.attribute(name).is_some_and(|found| found.trim() == value);
-    let named = ["href", "by", "end"].iter().any(|name| node.attributes().any(|attribute| attribute.name() == *name));
     // What is set for no time in particular is set for good.
     let set = node.tag_name().name() == "set" && node.attribute("dur").is_none_or(|dur| dur.trim() == "indefinite");
     let ends = !has("repeatCount", "indefinite") && !has("repeatDur", "indefinite") && !has("dur", "indefinite");
-    let begins = node.attribute("begin").is_none_or(|begin| {
-        // At some time, or with another, and not when somebody does something.
-        let one = |one: &str| {
-            let at = one.trim().trim_start_matches('+');
-            at.starts_with(|c: char| c.is_ascii_digit() || c == '.') || at.contains(".end") || at.contains(".begin")
-        };
-        begin.split(';').any(one)
-    });
-    !named && begins && (set || has("fill", "freeze") && ends)
+    is_of_parent(node) && begins(node) && (set || has("fill", "freeze") && ends)
+}
+
+/// Whether an animation is of the element that it is in, to values of its own, until it is over.
+fn is_of_parent(node: Node<'_, '_>) -> bool {
+    node.attributes().all(|attribute| !["href", "by", "end"].contains(&attribute.name()))
+}
+
+/// Whether an animation begins at some time, or with another, and not when somebody does something.
+fn begins(node: Node<'_, '_>) -> bool {
+    let one = |one: &str| {
+        let at = one.trim().trim_start_matches('+');
+        at.starts_with(|c: char| c.is_ascii_digit() || c == '.') || at.contains(".end") || at.contains(".begin")
+    };
+    node.attribute("begin").is_none_or(|begin| begin.split(';').any(one))
 }
 
 #[cfg(test)]

@@ -37,6 +37,8 @@ mod geometry;
 #[cfg(feature = "svg")]
 mod mark;
 #[cfg(feature = "svg")]
+mod motion;
+#[cfg(feature = "svg")]
 mod notices;
 #[cfg(feature = "svg")]
 mod paint;

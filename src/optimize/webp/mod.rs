@@ -44,6 +44,8 @@ const NEAR_LOSSLESS: [u8; 6] = [0, 20, 40, 60, 80, 100];
 const EXACT: usize = NEAR_LOSSLESS.len() - 1;
 /// Method and effort of quick lossless coding.
 const QUICK: (u8, u8) = (1, 25);
+/// Pixels from which each trial of the whole takes a second or more: there are fewer then, and less is asked of them.
+const LARGE: u64 = 8 << 20;
 /// Pixels from which on lossy coding is by a method that takes half of the time, for some 3 % more bytes, and lossless coding
 /// without preprocessing, which takes three times as long and saves a tenth where it can be had.
 const VERY_LARGE: u64 = 24 << 20;
@@ -155,7 +157,7 @@ impl Search<'_> {
             None => self.outlook(picture, &reference, 0.0)?,
         };
         self.run.control.stage(Stage::Encode, 0.6);
-        let enough = if self.task.is_large() { NEARLY * outlook.bytes } else { outlook.bytes };
+        let enough = if is_large(self.task) { NEARLY * outlook.bytes } else { outlook.bytes };
         let best = match self.again(outlook.bytes, &reference)? {
             Some(again) if (again.file.len() as f64) < enough => again,
             Some(again) => smaller(again, self.anew(&outlook, &reference)?, self.target),
@@ -302,13 +304,17 @@ impl Search<'_> {
     }
 }
 
+fn is_large(task: &Task<'_>) -> bool {
+    task.picture.layout().pixels() >= LARGE
+}
+
 /// How many trials of the whole there may be, of the `usual` ones.
 fn trials(task: &Task<'_>, usual: u32) -> u32 {
-    if task.is_large() { usual.min(3) } else { usual }
+    if is_large(task) { usual.min(3) } else { usual }
 }
 
 fn slack(task: &Task<'_>) -> f64 {
-    if task.is_large() { 2.0 * SLACK } else { SLACK }
+    if is_large(task) { 2.0 * SLACK } else { SLACK }
 }
 
 /// The quality that reaches a target in the median.

@@ -22,6 +22,7 @@ const PERIOD: usize = 1 << 10;
 pub(super) struct Match(u32);
 
 impl Match {
+    /// Bits below the length, and below the symbol.
     const LENGTH: u32 = 15;
     const SYMBOL: u32 = 24;
 
@@ -35,7 +36,7 @@ impl Match {
     }
 
     pub(super) const fn length(self) -> usize {
-        (self.0 >> Self::LENGTH & 0x1FF) as usize
+        (self.0 >> Self::LENGTH & ((1 << (Self::SYMBOL - Self::LENGTH)) - 1)) as usize
     }
 
     pub(super) const fn symbol(self) -> usize {

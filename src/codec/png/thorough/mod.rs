@@ -1,13 +1,13 @@
 //! Deflate (RFC 1951) in few bytes: the cheapest of all matches, found again and again with what the symbols then cost,
 //! in blocks that end where this saves bits (after Zopfli and libdeflate).
 
-use std::ops::Range;
-
 mod huffman;
 mod matches;
 mod parse;
 mod split;
 mod symbols;
+
+use std::ops::Range;
 
 use self::{
     huffman::codes,
