@@ -55,7 +55,7 @@ struct Inherited<'a> {
 impl<'a> Inherited<'a> {
     fn of(&mut self, node: Node<'a, '_>, run: Run<'_>) -> Result<[Option<&'a str>; 2]> {
         let unknown: Vec<_> = node.ancestors().take_while(|node| !self.known.contains_key(&node.id())).collect();
-        let above = unknown.last().and_then(Node::parent).and_then(|node| self.known.get(&node.id()));
+        let above = node.ancestors().find_map(|node| self.known.get(&node.id()));
         let mut values = above.copied().unwrap_or_default();
         for node in unknown.into_iter().rev().filter(Node::is_element) {
             let declared = self.style.of(node, run)?;
