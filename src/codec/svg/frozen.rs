@@ -13,9 +13,10 @@ pub(super) fn frozen<'a, 'input>(document: &'a Document<'input>) -> Vec<(Node<'a
     let (mut paths, mut moved) = (Paths::default(), BTreeMap::new());
     for node in document.descendants() {
         if node.tag_name().name() == "animateMotion" {
-            let element = node.parent_element().filter(|_| begins(node) && is_of_parent(node));
-            if let Some(place) = element.and_then(|_| paths.place(node, stays(node))) {
-                moved.extend(element.map(|element| (element.id().get(), (element, place))));
+            if let Some(element) = node.parent_element().filter(|_| begins(node) && is_of_parent(node))
+                && let Some(place) = paths.place(node, stays(node))
+            {
+                moved.insert(element.id().get(), (element, place));
             }
             continue;
         }

@@ -155,8 +155,8 @@ fn cut(all: &mut Vec<Match>, from: usize, most: usize) {
     {
         all.pop();
     }
-    if let Some(last) = all[from..].last_mut() {
-        *last = Match::new(last.length().min(most), last.distance() as usize);
+    if let Some(last) = all[from..].last_mut().filter(|last| last.length() > most) {
+        *last = Match::new(most, last.distance() as usize);
     }
     if most < 3 {
         all.truncate(from);
