@@ -215,11 +215,12 @@ pub(super) fn cleaned(text: &str, nesting: u8, run: Run<'_>) -> Result<Cleaned> 
     let document = svg::document(text, run)?;
     let mut tree = build::build(&document);
     run.check()?;
+    let retyped = type_pictures(&mut tree, run)?;
     let mut removed = sanitise(&mut tree, nesting, run)?;
     if build::has_formulas(&document) {
         removed.push("math".to_owned());
     }
-    let was_clean = removed.is_empty() && build::keeps_all_that_leads(&document);
+    let was_clean = removed.is_empty() && !retyped && build::keeps_all_that_leads(&document);
     Ok(Cleaned { tree, removed, was_clean })
 }
 
@@ -238,6 +239,22 @@ fn sanitise(tree: &mut Tree, nesting: u8, run: Run<'_>) -> Result<Vec<String>> {
         clean_picture(tree, id, nesting, &mut removed, run)?;
     }
     Ok(removed.into_iter().collect())
+}
+
+/// Says of pictures of pixels what they are where their addresses say nothing (`data:;base64`, as Illustrator once wrote) or
+/// another thing: browsers look at the bytes. Whether there was one.
+fn type_pictures(tree: &mut Tree, run: Run<'_>) -> Result<bool> {
+    let mut any = false;
+    for id in tree.descendants(tree.root()) {
+        run.check()?;
+        for name in ["href", "src"] {
+            let shows = tree.element(id).filter(|element| PICTURES.contains(&element.name.as_str()));
+            let Some(typed) = shows.and_then(|element| element.get(name)).and_then(pictures::typed) else { continue };
+            tree.set(id, name, typed);
+            any = true;
+        }
+    }
+    Ok(any)
 }
 
 /// Cleans the document that an element shows as a picture.

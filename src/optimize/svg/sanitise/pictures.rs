@@ -46,6 +46,16 @@ pub(super) fn cleaned(address: &str, nesting: u8, run: Run<'_>) -> Result<Pictur
     }
 }
 
+/// The address of a picture of pixels with the type that it has, where `address` says another.
+pub(super) fn typed(address: &str) -> Option<String> {
+    if matches!(Address::read(address), Address::Picture | Address::Document) {
+        return None;
+    }
+    let (_, bytes) = data::content(address)?;
+    let format = sniff(&bytes).filter(|format| *format != Format::Svg)?;
+    Some(data::address(format.media_type(), &bytes))
+}
+
 fn document(bytes: &[u8], nesting: u8, run: Run<'_>) -> Result<Picture> {
     let text = svg::text(bytes, run)?;
     let super::Cleaned { tree, mut removed, was_clean } = super::cleaned(&text, nesting, run)?;

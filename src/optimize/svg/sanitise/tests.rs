@@ -1,9 +1,8 @@
 use super::*;
 use crate::{
-    codec::svg,
     control::{Run, Unattended},
     limits::Limits,
-    optimize::svg::{build::build, data, write::write},
+    optimize::svg::{data, write::write},
 };
 
 /// Documents that act, load or lead elsewhere in some viewer: after OWASP's and DOMPurify's collections. Each says `EVIL`
@@ -109,9 +108,7 @@ fn cleaned(inner: &str) -> String {
     );
     let limits = Limits::default();
     let run = Run { limits: &limits, control: &Unattended };
-    let mut tree = build(&svg::document(&text, run).unwrap());
-    sanitise(&mut tree, 0, run).unwrap();
-    write(&tree)
+    write(&super::cleaned(&text, 0, run).unwrap().tree)
 }
 
 #[test]
@@ -174,6 +171,19 @@ fn what_is_harmless_stays() {
         let text = cleaned(inner);
         let inside = &text[text.find('>').unwrap() + 1..text.len() - "</svg>".len()];
         assert_eq!(inside.replace(" one=\"1\"", ""), inner.replace(" one=\"1\"", ""));
+    }
+}
+
+#[test]
+fn pictures_that_say_another_type_or_none_get_their_own() {
+    let typed = "<image href=\"data:image/gif;base64,R0lGODlhAQA=\"/>";
+    for said in ["", "img/gif", "application/octet-stream", "text/html"] {
+        let text = cleaned(&format!("<image href=\"data:{said};base64,R0lG ODlh\nAQA=\"/>"));
+        assert!(text.contains(typed), "{said}: {text}");
+    }
+    for refused in ["data:,EVIL", "data:text/html,GIF8EVIL", "https://EVIL/GIF89a", "javascript:'GIF89a'"] {
+        let text = cleaned(&format!("<image href=\"{refused}\"/>"));
+        assert!(!text.contains("href"), "{refused}: {text}");
     }
 }
 
