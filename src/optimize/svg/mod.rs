@@ -85,6 +85,9 @@ struct Settings<'a> {
     /// Rectangles, curves and paths on their own stay that: renderers have other ways to draw each, and edges that move by
     /// up to a quarter of a pixel from one way to the other (Skia's for arcs, convex paths and rectangles).
     kinds: bool,
+    /// Cubic curves are written as such, where quadratic ones would do, too: tiny-skia steps along each otherwise, by which the
+    /// tops of small letters change.
+    cubics: bool,
     /// Paths are read and written as browsers add their numbers, in single precision.
     single: bool,
     keep_ids: bool,
@@ -147,6 +150,7 @@ impl<'a> Settings<'a> {
             lossy: false,
             gentle: near,
             kinds: near || matches!(task.goal, Goal::Lossless | Goal::Quality(100)),
+            cubics: false,
             single: near,
             keep_ids: task.keep_ids,
             sheets: tree.changes().are_any(),

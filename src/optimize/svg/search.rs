@@ -173,6 +173,10 @@ impl<'a> Search<'a> {
                     self.exact.kinds = true;
                     continue;
                 }
+                Some("paths") if !self.exact.cubics => {
+                    self.exact.cubics = true;
+                    continue;
+                }
                 Some("paths") if !self.exact.gentle => {
                     self.exact.gentle = true;
                     continue;

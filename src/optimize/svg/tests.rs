@@ -12,6 +12,7 @@ fn settings<'a>(pictures: &'a Pictures, limits: &'a Limits) -> Settings<'a> {
         lossy: false,
         gentle: false,
         kinds: false,
+        cubics: false,
         single: false,
         keep_ids: false,
         unsteady: search::EXACT,

@@ -55,6 +55,11 @@ impl Point {
         self + (to - self) * share
     }
 
+    /// Both coordinates in single precision.
+    fn single(self) -> Self {
+        Self::new(single(self.x), single(self.y))
+    }
+
     /// The larger of both coordinates' sizes.
     fn reach(self) -> f64 {
         self.x.abs().max(self.y.abs())
@@ -128,6 +133,8 @@ pub(crate) struct Keep {
     pub(crate) start: bool,
     /// Curves do not become arcs, which some renderers draw less exactly.
     pub(crate) curves: bool,
+    /// Nor do cubic curves become quadratic ones.
+    pub(crate) cubics: bool,
     /// Relative numbers do not drift where sums are of single precision, as in browsers: edges that lie just on one of the steps in
     /// which coverage is counted would jump to another.
     pub(crate) single: bool,
@@ -136,11 +143,11 @@ pub(crate) struct Keep {
 impl Keep {
     /// Keeps everything that could show.
     pub(crate) const ALL: Self =
-        Self { stroke: true, dots: true, vertices: true, start: true, curves: true, single: false };
+        Self { stroke: true, dots: true, vertices: true, start: true, curves: true, cubics: false, single: false };
 
     /// Whether only the area inside matters.
     fn fill_only(self) -> bool {
-        Self { curves: false, single: false, ..self } == Self::default()
+        Self { curves: false, cubics: false, single: false, ..self } == Self::default()
     }
 }
 

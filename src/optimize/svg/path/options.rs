@@ -200,7 +200,8 @@ impl Writer {
         // Where both handles meet in one point of a parabola.
         let control = ((c1 + c2) * 3.0 - p0 - to) * 0.25;
         let off = raised(p0, control, to)[1] - c1;
-        if off.reach() <= 4.0 * self.tolerance {
+        let stays = self.keep.cubics && matches!(self.steps[at].segment, Segment::Cubic(..));
+        if !stays && off.reach() <= 4.0 * self.tolerance {
             self.quad(at, state, cubic, control);
         }
         if !self.keep.vertices && straight(cubic, self.tolerance, self.keep.stroke) {
@@ -210,7 +211,8 @@ impl Writer {
         let span = (c1 - p0).reach().max((c2 - p0).reach()).max((to - p0).reach());
         for (base, letters) in [(state.at, [b'c', b's']), (Point::ZERO, [b'C', b'S'])] {
             // Far from the origin of coordinates absolute numbers have two digits more each.
-            if base == Point::ZERO && p0.x.abs().min(p0.y.abs()) > FAR * span && !self.keep.single {
+            let far = p0.x.abs().min(p0.y.abs()) > FAR * span;
+            if base == Point::ZERO && far && !self.keep.single && !self.returns(at + 1) {
                 break;
             }
             for end in self.ends(at + 1, state, to, base).into_iter().flatten() {

@@ -21,7 +21,7 @@ const WAITING: usize = 1 << 16;
 const APART: u32 = 1000;
 
 /// What it costs to write control points that single precision does not read as those of the source: where rasterisers divide a
-/// curve may jump at the last bit.
+/// curve may jump at the last bit. The same for a start that readers put apart, to which not all of them may come back.
 const BENT: u32 = 4;
 
 /// A state dearer than the best by this much cannot catch up by a letter and a separator.
@@ -78,6 +78,9 @@ pub(super) struct State {
     /// Both as a reader of single precision has them.
     pub(super) seen: Point,
     pub(super) began: Point,
+    /// Both as one has them that adds in double precision.
+    summed: Point,
+    opened: Point,
     pub(super) control: Point,
     pub(super) curve: Curve,
     node: u32,
@@ -91,10 +94,19 @@ const FIRST: State = State {
     start: Point::ZERO,
     seen: Point::ZERO,
     began: Point::ZERO,
+    summed: Point::ZERO,
+    opened: Point::ZERO,
     control: Point::ZERO,
     curve: Curve::None,
     node: u32::MAX,
 };
+
+impl State {
+    /// Whether it is where its subpath began, whichever way a reader adds.
+    fn is_back(&self) -> bool {
+        self.seen == self.began && self.summed.single() == self.opened.single()
+    }
+}
 
 #[derive(Clone, Copy)]
 struct Beam {
@@ -154,19 +166,27 @@ impl Draft {
         super::single(if relative { from } else { 0.0 } + super::single(number.value()))
     }
 
-    /// Where a reader of single precision arrives, and whether relative numbers say so, by axes.
-    fn arrives(&self) -> (Point, [bool; 2]) {
-        let Node { letter, count, numbers, .. } = self.node;
-        let relative = letter.is_ascii_lowercase();
-        let (from, count) = (self.state.seen, usize::from(count));
-        let (x, y) = match letter.to_ascii_lowercase() {
-            b'z' => return (self.state.began, [false; 2]),
-            b'h' => (Some(numbers[0]), None),
-            b'v' => (None, Some(numbers[0])),
-            _ => (Some(numbers[count - 2]), Some(numbers[count - 1])),
-        };
-        let at = Point::new(x.map_or(from.x, |x| self.read(from.x, x)), y.map_or(from.y, |y| self.read(from.y, y)));
-        (at, [x, y].map(|said| relative && said.is_some()))
+    /// The numbers that say where it arrives, by axes; `None` where it closes a subpath.
+    fn end(&self) -> Option<[Option<Decimal>; 2]> {
+        let (numbers, count) = (self.node.numbers, usize::from(self.node.count));
+        match self.node.letter.to_ascii_lowercase() {
+            b'z' => None,
+            b'h' => Some([Some(numbers[0]), None]),
+            b'v' => Some([None, Some(numbers[0])]),
+            _ => Some([Some(numbers[count - 2]), Some(numbers[count - 1])]),
+        }
+    }
+
+    /// Where a reader of single precision arrives, and where one that adds in double precision does.
+    fn arrives(&self) -> [Point; 2] {
+        let State { seen, began, summed, opened, .. } = self.state;
+        let Some([x, y]) = self.end() else { return [began, opened] };
+        let relative = self.node.letter.is_ascii_lowercase();
+        let added = |from: f64, number: Decimal| if relative { from } else { 0.0 } + number.value();
+        [
+            Point::new(x.map_or(seen.x, |x| self.read(seen.x, x)), y.map_or(seen.y, |y| self.read(seen.y, y))),
+            Point::new(x.map_or(summed.x, |x| added(summed.x, x)), y.map_or(summed.y, |y| added(summed.y, y))),
+        ]
     }
 
     /// Whether it draws `segment` with other control points than those of the source, as single precision has both.
@@ -283,9 +303,16 @@ impl Writer {
             && (before.to - close.to).reach() <= self.same_point()
     }
 
+    /// Whether a stroke [`returns`](Self::returns) to the vertex that the move at `at` leads to.
+    fn comes_back(&self, at: usize) -> bool {
+        let parts = |step: &Step| matches!(step.segment, Segment::Move(_) | Segment::Close);
+        let end = self.steps[at + 1..].iter().position(parts);
+        self.keep.stroke && end.is_some_and(|drawn| self.returns(at + 1 + drawn))
+    }
+
     /// Hands in a command that leads to vertex `to`.
     pub(super) fn offer(&mut self, to: usize, mut draft: Draft) {
-        let (seen, relative) = draft.arrives();
+        let [seen, summed] = draft.arrives();
         let starts = matches!(draft.node.letter, b'm' | b'M');
         if self.keep.single {
             let Step { to: truth, segment, .. } = self.steps[to - 1];
@@ -296,7 +323,8 @@ impl Writer {
                 read == super::single(truth)
                     || names.into_iter().flatten().any(|name| read == super::single(name.value()))
             };
-            if relative[0] && !meant(truth.x, seen.x) || relative[1] && !meant(truth.y, seen.y) {
+            let [x, y] = draft.end().filter(|_| draft.node.letter.is_ascii_lowercase()).unwrap_or_default();
+            if x.is_some() && !meant(truth.x, seen.x) || y.is_some() && !meant(truth.y, seen.y) {
                 return;
             }
             if draft.bends(segment) {
@@ -307,8 +335,14 @@ impl Writer {
                 draft.state.start = seen;
             }
         }
-        let mut state = State { seen, began: if starts { seen } else { draft.state.began }, ..draft.state };
-        if self.returns(to) && state.seen != state.began {
+        let mut state = State { seen, summed, ..draft.state };
+        if starts {
+            (state.began, state.opened) = (seen, summed);
+            if seen != summed.single() && self.comes_back(to - 1) {
+                state.cost += BENT;
+            }
+        }
+        if self.returns(to) && !state.is_back() {
             state.cost += APART;
         }
         if let Some(slot) = self.slot(to, &state) {

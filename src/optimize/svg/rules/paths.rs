@@ -37,7 +37,8 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         // An animation of the data needs their commands as they are.
         let Some(path) = settings.path(data).filter(|_| !moving[id.index()]) else { continue };
         let keep = if settings.gentle { Keep::ALL } else { looks.keep(tree, id) };
-        let keep = Keep { curves: keep.curves || settings.kinds, single: settings.single, ..keep };
+        let keep =
+            Keep { curves: keep.curves || settings.kinds, cubics: settings.cubics, single: settings.single, ..keep };
         let mut shortest = path.write(tolerance, keep, settings.run)?;
         if settings.lossy && !keep.vertices && !followed {
             // Half is for the shape, half for its numbers.
@@ -99,6 +100,7 @@ impl Looks {
             vertices: self.marked[at],
             start: stroke && paints(&self.dashes[at]),
             curves: false,
+            cubics: false,
             single: false,
         }
     }
