@@ -1,4 +1,3 @@
-use super::*;
 use crate::{
     control::{Run, Unattended},
     limits::Limits,
