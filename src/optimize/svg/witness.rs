@@ -53,8 +53,9 @@ impl<'a> Witness<'a> {
         browser.score(&browser.draw(&drawing(text)?, SIDES[0], run)?, run)
     }
 
-    /// The lower of the scores at the larger size, or the first if that is below `target`. Takes four times as long.
-    pub(super) fn large(&mut self, text: &str, target: f64, run: Run<'_>) -> Result<f64> {
+    /// The score at the larger size, and that of it averaged down to the smaller one, which is not looked at if the first is
+    /// below `target`. Takes four times as long.
+    pub(super) fn large(&mut self, text: &str, target: f64, run: Run<'_>) -> Result<[f64; 2]> {
         let [large, smooth] = match &mut self.large {
             Some(large) => large,
             none => {
@@ -66,10 +67,10 @@ impl<'a> Witness<'a> {
         let picture = large.draw(&Drawing::new(text, self.fonts, run)?, SIDES[1], run)?;
         let score = large.score(&picture, run)?;
         if score < target {
-            return Ok(score);
+            return Ok([score; 2]);
         }
         // Coverage of edges comes in steps here, and averaged in finer ones, as other renderers have them.
-        Ok(score.min(smooth.score(&halved(&picture)?, run)?))
+        Ok([score, smooth.score(&halved(&picture)?, run)?])
     }
 }
 
