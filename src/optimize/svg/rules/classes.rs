@@ -11,17 +11,13 @@ use super::{
 };
 use crate::error::Result;
 
-pub(super) const BEFORE: &str = "<svg><path class=\"x\" fill=\"#123456\" stroke=\"#654321\"/><path fill=\"#123456\" stroke=\"#654321\"/><path fill=\"#123456\" stroke=\"#654321\"/></svg>";
+pub(super) const BEFORE: &str = "<svg><path fill=\"#123456\" stroke=\"#654321\"/><path fill=\"#123456\" stroke=\"#654321\"/><path fill=\"#123456\" stroke=\"#654321\"/></svg>";
 pub(super) const AFTER: &str = "<svg><style>.a{fill:#123456;stroke:#654321}</style><path class=\"a\"/><path class=\"a\"/><path class=\"a\"/></svg>";
 
 /// What a sheet costs before its first rule.
 const SHEET: usize = 15;
 
 pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
-    // Who asks for ids may have classes there too.
-    if !settings.keep_ids {
-        drop_unnamed(tree);
-    }
     if is_styled(tree) || !settings.sheets {
         return Ok(());
     }
@@ -88,7 +84,7 @@ fn add(tree: &mut Tree, mut sheet: String) {
 }
 
 /// Takes out the classes that no sheet names.
-fn drop_unnamed(tree: &mut Tree) {
+pub(super) fn drop_unnamed(tree: &mut Tree) {
     let (root, elements) = (tree.root(), tree.elements());
     let sheets: String = css::sheets(tree, &css::styles(tree)).collect();
     // Names may be spelled otherwise, or asked for in other ways.

@@ -1,12 +1,16 @@
 use std::str::FromStr;
 
-use super::super::{Settings, names::property, tree::Tree};
+use super::super::{
+    Settings, css,
+    names::property,
+    style::{Value, inherited, is_declared, is_relative, is_styled, moves},
+    tree::{Id, Tree},
+};
 use crate::error::Result;
 
-pub(super) const BEFORE: &str =
-    "<svg><path fill=\"#FF0000\" stroke=\"rgb(0, 0, 51)\" font-weight=\"bold\"/><stop stop-color=\"#aabbcd\"/></svg>";
-pub(super) const AFTER: &str =
-    "<svg><path fill=\"red\" stroke=\"#003\" font-weight=\"700\"/><stop stop-color=\"#aabbcd\"/></svg>";
+pub(super) const BEFORE: &str = "<svg><path fill=\"#FF0000\" stroke=\"rgb(0, 0, 51)\" font-weight=\"bold\"/><stop stop-color=\"#aabbcd\"/>\
+    <path color=\"#0F0\" fill=\"currentColor\"/></svg>";
+pub(super) const AFTER: &str = "<svg><path fill=\"red\" stroke=\"#003\" font-weight=\"700\"/><stop stop-color=\"#aabbcd\"/><path fill=\"#0f0\"/></svg>";
 
 /// Names of CSS that are shorter than the colour's number.
 const NAMES: [(&str, u32); 33] = [
@@ -45,7 +49,13 @@ const NAMES: [(&str, u32); 33] = [
     ("silver", 0xC0_C0_C0),
 ];
 
+/// Properties that are colours, `color` itself aside.
+const PAINT: [&str; 5] = ["fill", "stroke", "stop-color", "flood-color", "lighting-color"];
+
 pub(super) fn apply(tree: &mut Tree, _: &Settings<'_>) -> Result<()> {
+    if !is_styled(tree) && !moves(tree, "color") {
+        resolve_current(tree);
+    }
     for id in tree.elements() {
         let Some(element) = tree.element_mut(id).filter(|element| !element.html) else { continue };
         for attribute in &mut element.attributes {
@@ -54,9 +64,7 @@ pub(super) fn apply(tree: &mut Tree, _: &Settings<'_>) -> Result<()> {
                 continue;
             }
             attribute.value = match attribute.name.as_str() {
-                "fill" | "stroke" | "color" | "stop-color" | "flood-color" | "lighting-color" => {
-                    shortest(value).unwrap_or_else(|| value.to_owned())
-                }
+                name if name == "color" || PAINT.contains(&name) => shortest(value).unwrap_or_else(|| value.to_owned()),
                 "font-weight" if value == "bold" => "700".to_owned(),
                 "font-weight" if value == "normal" => "400".to_owned(),
                 _ => value.to_owned(),
@@ -64,6 +72,38 @@ pub(super) fn apply(tree: &mut Tree, _: &Settings<'_>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Writes the colour that the document itself gives in the place of `currentColor`, and drops `color` where nobody asks for it.
+/// That of the root may be another one on the page that the document is put into.
+fn resolve_current(tree: &mut Tree) {
+    let colours = inherited(tree, "color");
+    let asks = |value: &str| value.trim().eq_ignore_ascii_case("currentcolor");
+    let own = |id: &Id| tree.get(*id, "color").is_some() || is_declared(tree, *id, "color");
+    let given = |id: Id| tree.upwards(id).take_while(|above| *above != tree.root()).any(|above| own(&above));
+    // What inherits the keyword asks for its own colour.
+    let lends =
+        |id: Id| tree.descendants(id).into_iter().any(|below| tree.is(below, &["use"]) || below != id && own(&below));
+    let mut found = Vec::new();
+    for id in tree.elements() {
+        for name in PAINT {
+            let Value::Known(colour) = &colours[id.index()] else { continue };
+            if tree.get(id, name).is_some_and(asks) && !is_relative("color", colour, true) && given(id) && !lends(id) {
+                found.push((id, name, colour.clone()));
+            }
+        }
+    }
+    found.into_iter().for_each(|(id, name, colour)| tree.set(id, name, colour));
+    let elements = tree.elements();
+    let mentions = |value: &str| value.to_ascii_lowercase().contains("currentcolor");
+    let asked = elements.iter().any(|id| {
+        let element = tree.element(*id);
+        element.is_some_and(|element| element.html || element.attributes.iter().any(|one| mentions(&one.value)))
+            || css::says(tree, *id, mentions)
+    });
+    if !asked {
+        elements.into_iter().for_each(|id| drop(tree.unset(id, "color")));
+    }
 }
 
 /// An opaque colour in its shortest form; `None` for everything else. The number goes before a name of the same length.

@@ -1,22 +1,34 @@
-use super::super::{
-    Settings,
-    css::{self, Cascade, Declaration, Sheet, sheets},
-    names::{ANIMATIONS, property},
-    style::{textual, used},
-    tree::{Content, Id, Tree},
+use super::{
+    super::{
+        Settings,
+        css::{self, Cascade, Declaration, Sheet, sheets},
+        names::{ANIMATIONS, property},
+        style::{textual, used},
+        tree::{Content, Id, Tree},
+    },
+    classes,
 };
 use crate::{control::Run, error::Result};
 
 pub(super) const BEFORE: &str = "<svg><style>.a{fill:red}#b{stroke:blue}</style><path class=\"a\" fill=\"green\" \
     style=\"-inkscape-x:1;stroke-width:2;mix-blend-mode:screen\"/><path id=\"b\" class=\"a\" style=\"fill:lime\"/></svg>";
-pub(super) const AFTER: &str = "<svg><path class=\"a\" fill=\"red\" stroke-width=\"2\" style=\"mix-blend-mode:screen\"/>\
-    <path id=\"b\" class=\"a\" stroke=\"blue\" fill=\"lime\"/></svg>";
+pub(super) const AFTER: &str = "<svg><path fill=\"red\" stroke-width=\"2\" style=\"mix-blend-mode:screen\"/>\
+    <path id=\"b\" stroke=\"blue\" fill=\"lime\"/></svg>";
 
 /// Tests of selectors against elements, and declarations for these, beyond which sheets stay as they are.
 const MOST_TESTS: u64 = 300_000_000;
 const MOST_DECLARATIONS: u64 = 10_000_000;
 
 pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
+    fold_sheets(tree, settings)?;
+    // Who asks for ids may have classes there too.
+    if !settings.keep_ids {
+        classes::drop_unnamed(tree);
+    }
+    Ok(())
+}
+
+fn fold_sheets(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     let (styles, elements) = (css::styles(tree), tree.elements());
     let text = sheets(tree, &styles).collect::<Vec<_>>().join(" ");
     let (count, deepest) = (elements.len() as u64, tree.deepest() as u64);
