@@ -170,9 +170,15 @@ impl<'a> Settings<'a> {
 /// Passes of the structural rules.
 const PASSES: usize = 6;
 
-/// Applies the structural rules that `allowed` lets through, to what the first stage has made of a document, until nothing
-/// gets shorter.
-fn structured(mut tree: Tree, settings: &Settings<'_>, allowed: &dyn Fn(&Rule) -> bool) -> Result<Tree> {
+/// Applies the structural rules that `allowed` lets through to what the first stage has made of a document.
+fn structured(tree: Tree, settings: &Settings<'_>, allowed: &dyn Fn(&Rule) -> bool) -> Result<Tree> {
+    let mut tree = settled(tree, settings, allowed)?;
+    apply(&mut tree, Stage::Settled, settings, allowed)?;
+    settled(tree, settings, allowed)
+}
+
+/// The same until nothing gets shorter.
+fn settled(mut tree: Tree, settings: &Settings<'_>, allowed: &dyn Fn(&Rule) -> bool) -> Result<Tree> {
     let mut length = usize::MAX;
     for _ in 0..PASSES {
         settings.run.check()?;

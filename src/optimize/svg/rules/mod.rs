@@ -5,6 +5,7 @@ mod colours;
 mod defaults;
 mod definitions;
 mod editors;
+mod folding;
 mod gradients;
 mod groups;
 mod hidden;
@@ -16,6 +17,7 @@ mod order;
 mod paths;
 mod properties;
 mod shapes;
+mod spread;
 mod styles;
 mod transforms;
 mod unmatched;
@@ -41,7 +43,7 @@ macro_rules! rules {
 rules! {
     unmatched: First, "unmatched", "drops rules of style sheets that match nothing";
     editors: First, "editors", "drops metadata, what only editors read, and attributes that SVG does not have";
-    styles: First, "styles", "folds style sheets and `style` into attributes by the cascade";
+    styles: First, "styles", "folds style sheets and `style` into attributes by the cascade, and drops classes that are left without a rule";
     images: First, "images", "optimises embedded pictures";
     colours: First, "colours", "writes colours and keywords in their shortest form";
     defaults: Structure, "defaults", "drops attributes that say what holds anyway";
@@ -50,6 +52,7 @@ rules! {
     groups: Structure, "groups", "dissolves groups that do nothing, and shares what neighbours repeat";
     properties: Structure, "properties", "places inherited properties where they cost the least";
     gradients: Structure, "gradients", "joins gradients with what they build on, and takes their transforms into their numbers";
+    spread: Settled, "spread", "hands the transforms of groups down to what is in them where that is shorter";
     transforms: Numbers, "transforms", "folds transforms into one another and into paths";
     shapes: Numbers, "shapes", "draws simple shapes as paths where that is shorter";
     merge: Numbers, "merge", "joins neighbouring paths of one look that do not touch";
@@ -67,6 +70,8 @@ pub(super) enum Stage {
     First,
     /// Again and again until nothing gets shorter; independent of the tolerance.
     Structure,
+    /// Once, when nothing gets shorter by these any more; they run again behind it.
+    Settled,
     /// For every tolerance that is tried.
     Numbers,
     /// Once, after all others.

@@ -1,13 +1,12 @@
-use std::collections::BTreeSet;
-
-use super::super::{
-    Settings,
-    matrix::Matrix,
-    path::Keep,
-    refs,
-    screen::Screen,
-    style::{Value, animated, inherited, is_styled, marked, paints, reached, textual, unsteady, used},
-    tree::{Id, Tree},
+use super::{
+    super::{
+        Settings,
+        matrix::Matrix,
+        screen::Screen,
+        style::{is_styled, reached, textual, unsteady},
+        tree::{Id, Tree},
+    },
+    folding::{ATTRIBUTE, Folding},
 };
 use crate::error::Result;
 
@@ -43,7 +42,23 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         }
     }
     if !is_styled(tree) {
-        fold_into_paths(tree, &screen, settings)?;
+        fold_into_paths(tree, settings)?;
+    }
+    Ok(())
+}
+
+/// A path takes its transform into its data if that is shorter and nothing else hangs on its units.
+fn fold_into_paths(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
+    let folding = Folding::new(tree, settings);
+    for id in tree.elements() {
+        let Some((text, matrix)) = tree.get(id, "transform").and_then(|text| Some((text, Matrix::parse(text)?))) else {
+            continue;
+        };
+        let length = text.len() as isize + ATTRIBUTE;
+        let folded = if tree.is(id, &["path"]) { folding.path(tree, id, matrix)? } else { None };
+        if let Some(folded) = folded.filter(|folded| folded.more < length) {
+            folded.replace(tree, id);
+        }
     }
     Ok(())
 }
@@ -65,74 +80,4 @@ fn shortest(tree: &Tree, id: Id, name: &str, matrix: Matrix, screen: &Screen, to
         .replace(") ", ")")
         .replace("( ", "(");
     if parts.len() < whole.len() { parts } else { whole }
-}
-
-/// The paths along which things move, as their data say and not their transforms.
-fn followed(tree: &Tree) -> BTreeSet<Id> {
-    let ids = refs::by_id(tree);
-    let names = refs::references(tree).into_iter().filter(|(id, ..)| tree.is(*id, &["mpath"]));
-    names.filter_map(|(.., target)| ids.get(&target).copied()).collect()
-}
-
-/// A path takes its transform into its data if that is shorter and nothing else hangs on its units.
-fn fold_into_paths(tree: &mut Tree, screen: &Screen, settings: &Settings<'_>) -> Result<()> {
-    let looks =
-        ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-dashoffset"].map(|name| inherited(tree, name));
-    let marked = marked(tree);
-    let (used, animated, followed) = (used(tree), animated(tree), followed(tree));
-    for id in tree.elements() {
-        let Some(matrix) = tree.get(id, "transform").and_then(Matrix::parse).filter(|_| tree.is(id, &["path"])) else {
-            continue;
-        };
-        let [fill, stroke, width, dashes, shift] = looks.each_ref().map(|values| &values[id.index()]);
-        let element = |name: &str| tree.get(id, name);
-        let painted = |value: &Value| {
-            matches!(value, Value::Context) || matches!(value, Value::Known(text) if text.contains("url("))
-        };
-        let bound = ["clip-path", "mask", "filter", "style", "transform-origin", "vector-effect", "pathLength"];
-        if painted(fill)
-            || painted(stroke)
-            || bound.iter().any(|name| element(name).is_some())
-            || marked[id.index()]
-            || animated[id.index()]
-            || followed.contains(&id)
-            || used[id.index()] && element("id").is_some() && paints(stroke)
-        {
-            continue;
-        }
-        let stroked = paints(stroke);
-        let width = match (stroked, matrix.uniform(), width) {
-            (false, ..) => None,
-            (true, Some(factor), Value::Known(width))
-                if *dashes == Value::Known("none".into()) && *shift == Value::Known("0".into()) =>
-            {
-                let Ok(width) = width.parse::<f64>() else { continue };
-                Some(width * factor)
-            }
-            _ => continue,
-        };
-        let place = screen.place(tree, id);
-        let Some(moved) = element("d").and_then(|data| settings.path(data)).and_then(|path| path.transform(matrix.0))
-        else {
-            continue;
-        };
-        let before = settings.tolerance / place.scale;
-        let keep = if stroked { Keep::ALL } else { Keep::default() };
-        let after = before * matrix.growth();
-        let whole = element("d").and_then(|data| settings.path(data));
-        let whole = whole.map_or(Ok(String::new()), |path| path.write(before, keep, settings.run))?;
-        let old = whole.len() + element("transform").map_or(0, str::len) + 13;
-        let data = moved.write(after, keep, settings.run)?;
-        let width = width.map(|width| super::super::path::number::shortest(width, after / 4.0));
-        let new = data.len() + width.as_ref().map_or(0, |width| width.len() + 16);
-        if new < old {
-            tree.unset(id, "transform");
-            // At full length: the data are rounded once, at the end.
-            tree.set(id, "d", moved.write(after * 1e-3, Keep::ALL, settings.run)?);
-            if let Some(width) = width {
-                tree.set(id, "stroke-width", width);
-            }
-        }
-    }
-    Ok(())
 }
