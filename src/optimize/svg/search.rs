@@ -191,6 +191,8 @@ impl<'a> Search<'a> {
                     self.exact.gentle = true;
                     continue;
                 }
+                // In the units where they were, their edges may hold.
+                Some("paths") if !refused.contains(&"spread") => refused.push("spread"),
                 Some("images") if self.exact.embedded != Some(Compression::Lossless) => {
                     self.exact.embedded = Some(Compression::Lossless);
                     continue;

@@ -3,13 +3,13 @@
 use super::super::{
     Settings,
     matrix::Matrix,
-    path::{Keep, number},
+    path::{Keep, Path, number},
     refs,
     screen::Screen,
     style::{Value, animated, inherited, marked, paints, used},
     tree::{Id, Tree},
 };
-use crate::error::Result;
+use crate::{control::Run, error::Result};
 
 /// At full length numbers are this part of the tolerance off: they are rounded once, at the end.
 const FULL: f64 = 1e-6;
@@ -36,6 +36,8 @@ pub(super) struct Folding<'a> {
 #[derive(Debug)]
 pub(super) struct Folded {
     attributes: Vec<(&'static str, String)>,
+    /// Its data, to be written at this tolerance.
+    path: Option<(Path, f64)>,
     /// The bytes that these take more than before, without those of the transform.
     pub more: isize,
 }
@@ -98,10 +100,9 @@ impl<'a> Folding<'a> {
         let keep = if stroke { Keep::ALL } else { Keep::default() };
         let old = path.write(before, keep, self.settings.run)?.len();
         let new = moved.write(after, keep, self.settings.run)?.len();
-        let data = moved.write(after * FULL, Keep { cubics: true, ..Keep::ALL }, self.settings.run)?;
         let width = width.map(|width| ("stroke-width", number::shortest(width, after / 4.0)));
         let more = new as isize - old as isize + width.as_ref().map_or(0, |(_, width)| width.len() as isize + 16);
-        Ok(Some(Folded { attributes: [("d", data)].into_iter().chain(width).collect(), more }))
+        Ok(Some(Folded { attributes: width.into_iter().collect(), path: Some((moved, after * FULL)), more }))
     }
 
     /// A shape without a transform of its own, shifted; `None` where something hangs on its units.
@@ -120,7 +121,7 @@ impl<'a> Folding<'a> {
             "0" => 0,
             text => (name.len() + text.len() + 4) as isize,
         };
-        let mut folded = Folded { attributes: Vec::new(), more: 0 };
+        let mut folded = Folded { attributes: Vec::new(), path: None, more: 0 };
         for (name, shift) in names {
             let old = tree.get(id, name).map_or(Some(0.0), |value| value.trim().parse::<f64>().ok())?;
             folded.more += length(name, old + shift) - length(name, old);
@@ -153,10 +154,14 @@ impl<'a> Folding<'a> {
 
 impl Folded {
     /// Puts it in the place of the element that it is made from.
-    pub(super) fn replace(self, tree: &mut Tree, id: Id) {
+    pub(super) fn replace(self, tree: &mut Tree, id: Id, run: Run<'_>) -> Result<()> {
         tree.unset(id, "transform");
+        if let Some((path, tolerance)) = self.path {
+            tree.set(id, "d", path.write(tolerance, Keep { cubics: true, ..Keep::ALL }, run)?);
+        }
         for (name, value) in self.attributes {
             tree.set(id, name, value);
         }
+        Ok(())
     }
 }

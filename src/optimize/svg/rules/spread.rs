@@ -9,7 +9,7 @@ use super::{
     },
     folding::{Folded, Folding},
 };
-use crate::error::Result;
+use crate::{control::Run, error::Result};
 
 pub(super) const BEFORE: &str = "<svg viewBox=\"0 0 99 99\"><g transform=\"translate(4 8)\"><path d=\"M0 0h9v9z\"/><g>\
     <rect x=\"-4\" y=\"1\" width=\"2\" height=\"3\" rx=\"1\"/><use href=\"#a\" transform=\"translate(2)\"/></g></g></svg>";
@@ -39,7 +39,7 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         let more = inside(tree, id, matrix, &folding, &mut plan, DEEPEST)?;
         if more.is_some_and(|more| more < folding.length(tree, id, matrix) + tags) {
             tree.unset(id, "transform");
-            plan.into_iter().for_each(|(id, taken)| taken.replace(tree, id));
+            plan.into_iter().try_for_each(|(id, taken)| taken.replace(tree, id, settings.run))?;
         }
     }
     Ok(())
@@ -54,15 +54,16 @@ enum Taken {
 }
 
 impl Taken {
-    fn replace(self, tree: &mut Tree, id: Id) {
+    fn replace(self, tree: &mut Tree, id: Id, run: Run<'_>) -> Result<()> {
         match self {
-            Self::Folded(folded) => folded.replace(tree, id),
+            Self::Folded(folded) => folded.replace(tree, id, run)?,
             Self::Turned(matrix) => {
                 let numbers = matrix.0.map(|number| number::shortest(number, 0.0));
                 tree.set(id, "transform", format!("matrix({})", numbers.join(" ")));
             }
             Self::Passed => drop(tree.unset(id, "transform")),
         }
+        Ok(())
     }
 }
 

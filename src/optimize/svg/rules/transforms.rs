@@ -57,7 +57,7 @@ fn fold_into_paths(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
         let length = text.len() as isize + ATTRIBUTE;
         let folded = if tree.is(id, &["path"]) { folding.path(tree, id, matrix)? } else { None };
         if let Some(folded) = folded.filter(|folded| folded.more < length) {
-            folded.replace(tree, id);
+            folded.replace(tree, id, settings.run)?;
         }
     }
     Ok(())
