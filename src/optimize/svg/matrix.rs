@@ -77,6 +77,11 @@ impl Matrix {
         (near(a, d) && near(b, -c) || near(a, -d) && near(b, c)).then(|| length(a, b))
     }
 
+    /// Text that loses nothing.
+    pub(super) fn spelled(self) -> String {
+        format!("matrix({})", self.0.map(|number| number::shortest(number, 0.0)).join(" "))
+    }
+
     /// The shortest text for this transform that moves no point of `extent` around the origin by more than `tolerance`.
     pub(super) fn write(self, tolerance: f64, extent: f64) -> String {
         let [a, b, c, d, e, f] = self.0;

@@ -135,6 +135,21 @@ impl<'a> Settings<'a> {
         }
     }
 
+    /// Makes the next milder form of a rule hold, where it has one that does not yet; whether it has.
+    fn milder(&mut self, rule: &str) -> bool {
+        if rule == "images" {
+            return self.embedded.replace(Compression::Lossless) != Some(Compression::Lossless);
+        }
+        let forms = [&mut self.kinds, &mut self.cubics, &mut self.gentle];
+        let count = match rule {
+            "shapes" => 1,
+            "paths" => 3,
+            _ => 0,
+        };
+        let next = forms.into_iter().take(count).find(|form| !**form);
+        next.is_some_and(|form| !std::mem::replace(form, true))
+    }
+
     /// Path data as they are to be understood.
     fn path(&self, data: &str) -> Option<Path> {
         if self.single { Path::parse_single(data) } else { Path::parse(data) }

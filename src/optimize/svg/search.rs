@@ -8,7 +8,6 @@ use crate::{
     control::Run,
     error::{Error, Result},
     optimize::{Goal, Optimised, Preset},
-    request::Compression,
 };
 
 /// How far a point may move where nothing may be lost, in pixels of a screen of 2048.
@@ -178,25 +177,9 @@ impl<'a> Search<'a> {
                 return Ok(self.done(text, score));
             }
             match self.culprit(&refused, target)? {
-                // Some rules have a milder form.
-                Some("paths" | "shapes") if !self.exact.kinds => {
-                    self.exact.kinds = true;
-                    continue;
-                }
-                Some("paths") if !self.exact.cubics => {
-                    self.exact.cubics = true;
-                    continue;
-                }
-                Some("paths") if !self.exact.gentle => {
-                    self.exact.gentle = true;
-                    continue;
-                }
+                Some(rule) if self.exact.milder(rule) => continue,
                 // In the units where they were, their edges may hold.
                 Some("paths") if !refused.contains(&"spread") => refused.push("spread"),
-                Some("images") if self.exact.embedded != Some(Compression::Lossless) => {
-                    self.exact.embedded = Some(Compression::Lossless);
-                    continue;
-                }
                 Some(rule) => refused.push(rule),
                 None => {
                     self.warnings.push(format!("nothing smaller reached a score of {target:.0}"));

@@ -92,17 +92,22 @@ pub(super) fn is_relative(name: &str, value: &str, coloured: bool) -> bool {
 
 /// The elements that a `use` names, by [`Id::index`].
 pub(super) fn used(tree: &Tree) -> Vec<bool> {
-    let mut used = vec![false; tree.capacity()];
+    linked(tree, |id| tree.is(id, &["use"]))
+}
+
+/// The elements to which such elements link, by [`Id::index`].
+pub(super) fn linked(tree: &Tree, by: impl Fn(Id) -> bool) -> Vec<bool> {
+    let mut linked = vec![false; tree.capacity()];
     let ids = by_id(tree);
     for (id, name, target) in references(tree) {
         if name == "href"
-            && tree.is(id, &["use"])
+            && by(id)
             && let Some(target) = ids.get(&target)
         {
-            used[target.index()] = true;
+            linked[target.index()] = true;
         }
     }
-    used
+    linked
 }
 
 /// Whether an element has a property, at rest or in time, that is not `none`.

@@ -79,6 +79,11 @@ impl Element {
         Some(self.attributes.remove(at).value)
     }
 
+    /// Whether it has something that is in its units and cuts or changes all of it: a clip, a mask or a filter.
+    pub(super) fn is_cut(&self) -> bool {
+        ["clip-path", "mask", "filter"].iter().any(|name| self.has(name))
+    }
+
     /// Whether this is an SVG element of one of these names.
     pub(super) fn is(&self, names: &[&str]) -> bool {
         !self.html && names.contains(&self.name.as_str())

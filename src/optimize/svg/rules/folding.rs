@@ -4,9 +4,8 @@ use super::super::{
     Settings,
     matrix::Matrix,
     path::{Keep, Path, number},
-    refs,
     screen::Screen,
-    style::{Value, animated, inherited, marked, paints, used},
+    style::{Value, animated, inherited, linked, marked, paints, used},
     tree::{Id, Tree},
 };
 use crate::{control::Run, error::Result};
@@ -44,14 +43,6 @@ pub(super) struct Folded {
 
 impl<'a> Folding<'a> {
     pub(super) fn new(tree: &Tree, settings: &'a Settings<'a>) -> Self {
-        let (mut linked, mut followed) = (vec![false; tree.capacity()], vec![false; tree.capacity()]);
-        let ids = refs::by_id(tree);
-        for (id, _, target) in refs::references(tree).into_iter().filter(|(_, name, _)| name == "href") {
-            if let Some(target) = ids.get(&target) {
-                linked[target.index()] = true;
-                followed[target.index()] |= tree.is(id, &["mpath"]);
-            }
-        }
         Self {
             settings,
             screen: Screen::of(tree),
@@ -60,8 +51,8 @@ impl<'a> Folding<'a> {
             marked: marked(tree),
             used: used(tree),
             animated: animated(tree),
-            linked,
-            followed,
+            linked: linked(tree, |_| true),
+            followed: linked(tree, |id| tree.is(id, &["mpath"])),
         }
     }
 

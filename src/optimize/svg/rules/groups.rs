@@ -5,7 +5,7 @@ use super::super::{
     matrix::Matrix,
     names::{DEFINITIONS, DRAWN, property},
     refs,
-    style::{animated, coloured, is_relative, is_styled},
+    style::{animated, coloured, is_relative, is_styled, linked},
     tree::{Attribute, Element, Id, Tree},
 };
 use crate::{codec::svg::urls, control::Run, error::Result};
@@ -16,7 +16,7 @@ pub(super) const AFTER: &str = "<svg><clipPath id=\"a\"/><path d=\"M0 0h9\" tran
     <g clip-path=\"url(#a)\"><use href=\"#b\"/><use href=\"#c\"/><use href=\"#d\"/></g></svg>";
 
 /// What the tags of a group cost.
-const TAGS: usize = 7;
+pub(super) const TAGS: usize = 7;
 
 pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
     if is_styled(tree) {
@@ -115,7 +115,7 @@ fn passes_on(tree: &Tree, group: &Element, child: Id, still: &Still) -> bool {
     }
     let transformed = element.has("transform");
     let bound = |name: &str| matches!(name, "clip-path" | "mask" | "filter");
-    let inner_bound = ["clip-path", "mask", "filter"].iter().any(|name| element.has(name));
+    let inner_bound = element.is_cut();
     group.attributes.iter().all(|attribute| match attribute.name.as_str() {
         "transform" => {
             transformable(group, attribute.value.as_str())
@@ -135,7 +135,7 @@ fn passes_on(tree: &Tree, group: &Element, child: Id, still: &Still) -> bool {
 }
 
 fn transformable(group: &Element, transform: &str) -> bool {
-    !["clip-path", "mask", "filter"].iter().any(|name| group.has(name)) && Matrix::parse(transform).is_some()
+    !group.is_cut() && Matrix::parse(transform).is_some()
 }
 
 /// What is known of the document before anything moves.
@@ -156,13 +156,9 @@ impl Still {
             tree.is(*id, &["clipPath"])
                 && tree.get(*id, "clipPathUnits").is_none_or(|units| units != "objectBoundingBox")
         });
-        let (mut linked, ids) = (vec![false; tree.capacity()], refs::by_id(tree));
-        for (_, _, target) in refs::references(tree).into_iter().filter(|(_, name, _)| name == "href") {
-            ids.get(&target).into_iter().for_each(|id| linked[id.index()] = true);
-        }
         Self {
             animated: animated(tree),
-            linked,
+            linked: linked(tree, |_| true),
             unboxed: unboxed.filter_map(|id| tree.get(id, "id").map(str::to_owned)).collect(),
             coloured: coloured(tree),
             blended: ["mix-blend-mode", "isolation"].iter().any(|name| tree.changes().say(name))
@@ -199,9 +195,7 @@ fn pass_on(tree: &mut Tree, child: Id, name: &str, value: &str) {
     match (name, tree.get(child, name)) {
         ("transform", Some(inner)) => {
             if let (Some(outer), Some(inner)) = (Matrix::parse(value), Matrix::parse(inner)) {
-                let numbers =
-                    outer.then_inside(inner).0.map(|number| super::super::path::number::shortest(number, 0.0));
-                tree.set(child, name, format!("matrix({})", numbers.join(" ")));
+                tree.set(child, name, outer.then_inside(inner).spelled());
             }
         }
         (_, Some(_)) => {}

@@ -49,14 +49,18 @@ pub(super) fn apply(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
 
 /// A path takes its transform into its data if that is shorter and nothing else hangs on its units.
 fn fold_into_paths(tree: &mut Tree, settings: &Settings<'_>) -> Result<()> {
+    let turned = |id: &Id| tree.is(*id, &["path"]) && tree.get(*id, "transform").is_some();
+    let paths: Vec<Id> = tree.elements().into_iter().filter(turned).collect();
+    if paths.is_empty() {
+        return Ok(());
+    }
     let folding = Folding::new(tree, settings);
-    for id in tree.elements() {
+    for id in paths {
         let Some((text, matrix)) = tree.get(id, "transform").and_then(|text| Some((text, Matrix::parse(text)?))) else {
             continue;
         };
         let length = text.len() as isize + ATTRIBUTE;
-        let folded = if tree.is(id, &["path"]) { folding.path(tree, id, matrix)? } else { None };
-        if let Some(folded) = folded.filter(|folded| folded.more < length) {
+        if let Some(folded) = folding.path(tree, id, matrix)?.filter(|folded| folded.more < length) {
             folded.replace(tree, id, settings.run)?;
         }
     }

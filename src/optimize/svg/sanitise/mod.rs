@@ -248,8 +248,7 @@ fn type_pictures(tree: &mut Tree, run: Run<'_>) -> Result<bool> {
     for id in tree.descendants(tree.root()) {
         run.check()?;
         for name in ["href", "src"] {
-            let shows = tree.element(id).filter(|element| PICTURES.contains(&element.name.as_str()));
-            let Some(typed) = shows.and_then(|element| element.get(name)).and_then(pictures::typed) else { continue };
+            let Some(typed) = picture(tree, id, name).and_then(pictures::typed) else { continue };
             tree.set(id, name, typed);
             any = true;
         }
@@ -257,12 +256,16 @@ fn type_pictures(tree: &mut Tree, run: Run<'_>) -> Result<bool> {
     Ok(any)
 }
 
+/// The address in this attribute of the picture that an element shows.
+fn picture<'a>(tree: &'a Tree, id: Id, name: &str) -> Option<&'a str> {
+    tree.element(id).filter(|element| PICTURES.contains(&element.name.as_str()))?.get(name)
+}
+
 /// Cleans the document that an element shows as a picture.
 fn clean_picture(tree: &mut Tree, id: Id, nesting: u8, removed: &mut BTreeSet<String>, run: Run<'_>) -> Result<()> {
     run.check()?;
     for name in ["href", "src"] {
-        let shows = tree.element(id).filter(|element| PICTURES.contains(&element.name.as_str()));
-        let Some(address) = shows.and_then(|element| element.get(name)) else { continue };
+        let Some(address) = picture(tree, id, name) else { continue };
         match pictures::cleaned(address, nesting, run)? {
             Picture::Kept => {}
             Picture::Cleaned(address, from_inside) => {
