@@ -51,8 +51,8 @@ const STEEPER: f64 = 2.0;
 const FIRST: f64 = 70.0;
 /// The step with which `ultra` scores about 50 in the median.
 const ULTRA: f64 = 35.0;
-/// How far above the target a search may end: at least so far, farther where a clip tells that it costs no more than this share
-/// of the bytes, and at most so far.
+/// How far above the target a search may end: at least so far, farther where a clip tells that it costs no more than the share
+/// of the bytes that a point is worth, and at most so far.
 const SLACK: f64 = 0.6;
 const SPARED: f64 = 0.01;
 const MOST_SLACK: f64 = 2.0;
@@ -165,6 +165,11 @@ fn trial<T>(knob: f64, scores: Scores, file: T) -> Trial<T> {
 /// A file and the mean score of its frames.
 pub(super) type Found = Trial<(Vec<u8>, f64)>;
 
+/// Bytes, and those that what is seen is worth: a higher knob may need fewer, or hardly more for much.
+fn price(Trial { file: (bytes, mean), .. }: &Found) -> f64 {
+    bytes.len() as f64 * (1.0 + SPARED * (100.0 - mean))
+}
+
 struct Writer<'a> {
     task: &'a Moving<'a>,
     run: Run<'a>,
@@ -190,7 +195,11 @@ impl Writer<'_> {
     /// The smallest file that reaches `target` in the mean and in every frame about so.
     fn found(&self, frames: &mut dyn Frames, target: f64) -> Result<Found> {
         let usual = aim(target);
-        let aim = self.outlook(frames, usual)?.unwrap_or(usual);
+        let aim = match self.outlook(frames, usual) {
+            // From one stretch of a clip to the next more colours may change than a table holds.
+            Err(Error::Unsupported { .. }) => usual,
+            aim => aim?.unwrap_or(usual),
+        };
         self.run.control.stage(Stage::Encode, 0.6);
         let (mut palettes, mut care) = (self.palettes(), Care::new(target - LEAST_FRAME));
         let mut best: Option<Found> = None;
@@ -198,9 +207,8 @@ impl Writer<'_> {
             let (tried, scores) = self.compared(frames, knob, &BTreeMap::new(), palettes.as_mut())?;
             care.tried(tried.knob, true, scores);
             let outcome = Trial { knob: tried.knob, score: tried.score, file: tried.file.1 };
-            // A higher knob may need fewer bytes.
             let rank = |found: &Found| match found.score >= target {
-                true => (true, -(found.file.0.len() as f64)),
+                true => (true, -price(found)),
                 false => (false, found.score),
             };
             if best.as_ref().is_none_or(|best| rank(&tried) > rank(best)) {
@@ -240,7 +248,7 @@ impl Writer<'_> {
                 let (mean, enough) = (tried.file.1, tried.score >= target);
                 // Where a frame falls short, all take a higher knob.
                 score = if enough { mean } else { mean.min(target - 1.0) };
-                if enough && tried.file.0.len() < best.file.0.len() {
+                if enough && price(&tried) < price(&best) {
                     best = tried;
                 }
                 care.tried(knob.round(), own.is_empty(), scores);
@@ -397,6 +405,33 @@ impl Clipped<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        codec::Codecs,
+        control::Unattended,
+        limits::Limits,
+        optimize::Preset,
+        picture::{Channels, Picture, Samples, Shown},
+    };
+
+    #[test]
+    fn frames_are_searched_though_those_of_a_clip_change_more_colours_than_a_table_holds() {
+        const SIDE: u32 = 60;
+        let row = |y: u32| {
+            (0..SIDE).flat_map(move |x| [x * 4 + y % 3, 100 + y, (x * 7 + y * 5) % 256].map(|code| code as u8))
+        };
+        let frame = |drawn: u32| {
+            let rows = (0..SIDE).flat_map(|y| if y < drawn { row(y).collect() } else { vec![0; 3 * SIDE as usize] });
+            Picture::new(SIDE, SIDE, Channels::Rgb, Samples::Eight(rows.collect())).unwrap()
+        };
+        let mut frames = Shown::new((1..=SIDE).map(frame).collect());
+        let (codecs, run) = (Codecs::default(), Run { limits: &Limits::default(), control: &Unattended });
+        let stored = codecs.encode(&mut frames, &EncodeOptions::Gif(GifOptions::new(0.0)), run).unwrap();
+        let goal = Goal::Smart(Preset::Medium);
+        let task = Moving { codecs: &codecs, format: Format::Gif, goal, stored: Some(&stored), count: SIDE };
+        let done = optimise(&mut frames, &task, run).unwrap();
+        assert!((80.0..95.0).contains(&done.score), "{}", done.score);
+        assert!(done.bytes.len() * 10 < stored.len() * 9, "{} of {}", done.bytes.len(), stored.len());
+    }
 
     #[test]
     fn a_search_may_end_farther_above_the_target_where_that_costs_few_bytes() {
