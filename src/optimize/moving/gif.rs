@@ -17,7 +17,7 @@ use crate::{
     optimize::{
         Goal, Optimised,
         palette::Palette,
-        search::{Aim, Trial, slope_of, solve},
+        search::{Aim, Trial, slope_of, solve, solve_while},
         shortfall,
     },
     picture::Frames,
@@ -51,11 +51,13 @@ const STEEPER: f64 = 2.0;
 const FIRST: f64 = 70.0;
 /// The step with which `ultra` scores about 50 in the median.
 const ULTRA: f64 = 35.0;
-/// How far above the target a search may end: at least so far, farther where a clip tells that it costs no more than the share
-/// of the bytes that a point is worth, and at most so far.
+/// How far above the target a search may end: at least so far, farther where a clip tells that it costs no more than this share
+/// of the bytes, and at most so far.
 const SLACK: f64 = 0.6;
 const SPARED: f64 = 0.01;
 const MOST_SLACK: f64 = 2.0;
+/// The share of the bytes that a point above the target is worth, where it was come by.
+const WORTH: f64 = 0.003;
 /// How far a clip's score may lie from the middle of that.
 const CLIP_SLACK: f64 = 0.75;
 /// Bytes of a file that takes long to write: the search for it may end as far above the target as any, and it is not looked at
@@ -167,7 +169,7 @@ pub(super) type Found = Trial<(Vec<u8>, f64)>;
 
 /// Bytes, and those that what is seen is worth: a higher knob may need fewer, or hardly more for much.
 fn price(Trial { file: (bytes, mean), .. }: &Found) -> f64 {
-    bytes.len() as f64 * (1.0 + SPARED * (100.0 - mean))
+    bytes.len() as f64 * (1.0 + WORTH * (100.0 - mean))
 }
 
 struct Writer<'a> {
@@ -195,11 +197,7 @@ impl Writer<'_> {
     /// The smallest file that reaches `target` in the mean and in every frame about so.
     fn found(&self, frames: &mut dyn Frames, target: f64) -> Result<Found> {
         let usual = aim(target);
-        let aim = match self.outlook(frames, usual) {
-            // From one stretch of a clip to the next more colours may change than a table holds.
-            Err(Error::Unsupported { .. }) => usual,
-            aim => aim?.unwrap_or(usual),
-        };
+        let aim = self.outlook(frames, usual)?.unwrap_or(usual);
         self.run.control.stage(Stage::Encode, 0.6);
         let (mut palettes, mut care) = (self.palettes(), Care::new(target - LEAST_FRAME));
         let mut best: Option<Found> = None;
@@ -277,7 +275,7 @@ impl Writer<'_> {
         Ok((trial(knob, of_all, (file, of_all.mean)), scores))
     }
 
-    /// What to seek behind a search in a clip of the frames; `None` where that would be all of them.
+    /// What to seek behind a search in a clip of the frames; `None` where that would be all of them, or tells nothing.
     fn outlook(&self, frames: &mut dyn Frames, aim: Aim) -> Result<Option<Aim>> {
         let (pixels, most, stretches) = CLIP;
         let fit = pixels / frames.layout().pixels().max(1) / u64::from(stretches);
@@ -290,17 +288,18 @@ impl Writer<'_> {
         if length > SKETCHED {
             // Few frames tell where to begin, and what a trial of more will take.
             let mut sketch = self.clipped(frames, SKETCHED)?;
-            let Trial { knob, score, file } = sketch.trial(aim.first)?;
+            let Some(Trial { knob, score, file }) = sketch.trial(aim.first)? else { return Ok(None) };
             near.first = knob + (middle - score) / aim.slope;
             length = length.min((CLIP_BYTES * SKETCHED as usize / file.max(1)).max(SKETCHED as usize) as u32);
         }
         let mut clip = self.clipped(frames, length)?;
         let mut tried: Vec<Trial<usize>> = Vec::new();
-        let found = solve(near, |knob| {
+        let found = solve_while(near, |knob| {
             let trial = clip.trial(knob)?;
-            tried.push(trial.clone());
+            tried.extend(trial.clone());
             Ok(trial)
         })?;
+        let Some(found) = found else { return Ok(Some(Aim { first: near.first, ..aim })) };
         let curve: Vec<_> = tried.iter().map(|trial| (trial.knob, trial.score)).collect();
         let slope = slope_of(&curve, SLOPE, STEEPER);
         let large = found.file as u64 * u64::from(self.task.count) / u64::from(clip.frames.count) > LARGE as u64;
@@ -394,11 +393,14 @@ struct Clipped<'a> {
 }
 
 impl Clipped<'_> {
-    /// The bytes and the score with a knob.
-    fn trial(&mut self, knob: f64) -> Result<Trial<usize>> {
+    /// The bytes and the score with a knob; `None` where from one stretch to the next more colours change than a table holds.
+    fn trial(&mut self, knob: f64) -> Result<Option<Trial<usize>>> {
         let Self { writer, frames, viewed, palettes } = self;
-        let file = writer.written(frames, GifOptions::new(loss(knob)), palettes.as_mut())?;
-        Ok(trial(knob, viewed.score(&mut *writer.decoded(&file)?, writer.run)?, file.len()))
+        let file = match writer.written(frames, GifOptions::new(loss(knob)), palettes.as_mut()) {
+            Err(Error::Unsupported { .. }) => return Ok(None),
+            file => file?,
+        };
+        Ok(Some(trial(knob, viewed.score(&mut *writer.decoded(&file)?, writer.run)?, file.len())))
     }
 }
 
