@@ -29,15 +29,23 @@ impl Histogram {
     /// Counts the colours of an 8-bit picture.
     pub(crate) fn new(picture: &Picture, run: Run<'_>) -> Result<Self> {
         let mut changes = Changes::default();
-        changes.add(picture, run)?;
+        changes.take(picture, true, run)?;
         changes.finish(run)
     }
 }
 
+/// A colour, its pixels, and how much their errors are seen in all.
+type Count = (u32, u32, u32);
+
+/// How much errors of a pixel are seen that is as those around it, and the mean difference from these, in eighths of a step of luma,
+/// with which it is half as much.
+const MOST_SEEN: u32 = 16;
+const BUSY: u32 = 64;
+
 /// Colours in the counting, of one picture or many.
 #[derive(Debug, Default)]
 pub(crate) struct Counter {
-    counted: Vec<(u32, u32)>,
+    counted: Vec<Count>,
     /// Entries of `counted` that need no more merging.
     merged: usize,
     /// Near colours are counted together already.
@@ -52,19 +60,28 @@ impl Counter {
     /// Pixels between two questions whether to go on.
     const QUESTION: usize = 1 << 18;
 
-    /// Counts more pixels.
+    /// Counts more pixels, whose errors are all seen alike.
     pub(crate) fn add(&mut self, colours: impl Iterator<Item = [u8; 4]>, run: Run<'_>) -> Result<()> {
-        for (at, colour) in colours.map(u32::from_be_bytes).enumerate() {
+        self.add_seen(colours.map(|colour| (colour, MOST_SEEN)), run)
+    }
+
+    /// Counts more pixels, each with how much its errors are seen.
+    fn add_seen(&mut self, colours: impl Iterator<Item = ([u8; 4], u32)>, run: Run<'_>) -> Result<()> {
+        for (at, (colour, seen)) in colours.enumerate() {
             if at % Self::QUESTION == 0 {
                 run.check()?;
             }
+            let colour = u32::from_be_bytes(colour);
             match self.counted.last_mut() {
-                Some((last, count)) if *last == colour => *count += 1,
+                Some((last, count, all)) if *last == colour => {
+                    *count += 1;
+                    *all = all.saturating_add(seen);
+                }
                 _ => {
                     if self.counted.len() >= 2 * self.merged + Self::PENDING {
                         self.merge(run)?;
                     }
-                    self.counted.push((colour, 1));
+                    self.counted.push((colour, 1, seen));
                 }
             }
         }
@@ -76,7 +93,10 @@ impl Counter {
         self.counted.sort_unstable();
         self.counted.dedup_by(|one, before| {
             let same = one.0 == before.0;
-            before.1 += if same { one.1 } else { 0 };
+            if same {
+                before.1 += one.1;
+                before.2 = before.2.saturating_add(one.2);
+            }
             same
         });
         if self.counted.len() > Self::MOST {
@@ -93,7 +113,7 @@ impl Counter {
         if distinct > MANY {
             self.counted = merged(&self.counted);
         }
-        let bins = self.counted.into_iter().map(|(colour, count)| bin(colour.to_be_bytes(), count)).collect();
+        let bins = self.counted.into_iter().map(bin).collect();
         Ok(Histogram { bins, distinct, plain: Vec::new() })
     }
 }
@@ -109,11 +129,22 @@ pub(crate) struct Changes {
 impl Changes {
     /// Counts what the next 8-bit picture shows anew.
     pub(crate) fn add(&mut self, picture: &Picture, run: Run<'_>) -> Result<()> {
+        self.take(picture, false, run)
+    }
+
+    /// The same, where detail `hides` errors or all are seen alike.
+    fn take(&mut self, picture: &Picture, hides: bool, run: Run<'_>) -> Result<()> {
         run.check()?;
         let now: Vec<[u8; 4]> = colours(picture).collect();
         let changed = now.iter().enumerate().filter(|(at, colour)| self.before.get(*at) != Some(colour));
-        self.counter.add(changed.clone().map(|(_, colour)| *colour), run)?;
-        let grounds = grounds(&now, picture.width() as usize, run)?;
+        let width = picture.width() as usize;
+        if hides {
+            let seen = seen(&now, width);
+            self.counter.add_seen(changed.clone().map(|(at, colour)| (*colour, seen(at))), run)?;
+        } else {
+            self.counter.add(changed.clone().map(|(_, colour)| *colour), run)?;
+        }
+        let grounds = grounds(&now, width, run)?;
         self.plain.add(changed.filter(|(at, _)| grounds[*at].is_plain()).map(|(_, colour)| *colour), run)?;
         self.before = now;
         Ok(())
@@ -123,14 +154,38 @@ impl Changes {
     pub(crate) fn finish(mut self, run: Run<'_>) -> Result<Histogram> {
         self.plain.merge(run)?;
         let mut areas = self.plain.counted;
-        areas.sort_unstable_by_key(|&(colour, count)| (std::cmp::Reverse(count), colour));
-        let plain = areas.into_iter().map(|(colour, count)| (colour.to_be_bytes(), count)).collect();
+        areas.sort_unstable_by_key(|&(colour, count, _)| (std::cmp::Reverse(count), colour));
+        let plain = areas.into_iter().map(|(colour, count, _)| (colour.to_be_bytes(), count)).collect();
         Ok(Histogram { plain, ..self.counter.finish(run)? })
     }
 }
 
-fn bin(colour: [u8; 4], count: u32) -> Bin {
-    Bin { colour, point: point(colour), pixels: count, weight: weight(count as f32) }
+fn bin((colour, pixels, seen): Count) -> Bin {
+    let colour = colour.to_be_bytes();
+    Bin { colour, point: point(colour), pixels, weight: weight(seen as f32 / MOST_SEEN as f32) }
+}
+
+/// How much the error of each pixel is seen: the less the more it differs from those beside, above and below it, as detail hides
+/// errors.
+fn seen(pixels: &[[u8; 4]], width: usize) -> impl Fn(usize) -> u32 + use<> {
+    // Over black, and a little of alpha.
+    let light = |&[r, g, b, a]: &[u8; 4]| {
+        let [r, g, b, a] = [r, g, b, a].map(u32::from);
+        ((2 * r + 5 * g + b) * a / 255 + 2 * a) as u16
+    };
+    let lights: Vec<u16> = pixels.iter().map(light).collect();
+    move |at| {
+        let x = at % width;
+        let around = [
+            (x > 0).then(|| at - 1),
+            (x + 1 < width).then_some(at + 1),
+            at.checked_sub(width),
+            Some(at + width).filter(|&below| below < lights.len()),
+        ];
+        let differences = around.into_iter().flatten().map(|other| u32::from(lights[at].abs_diff(lights[other])));
+        let (count, sum) = differences.fold((0, 0), |(count, sum), difference| (count + 1, sum + difference));
+        (MOST_SEEN * BUSY / (BUSY + sum / count.max(1))).max(1)
+    }
 }
 
 /// Small areas of a colour of their own (an icon, a line) matter more than their share of pixels.
@@ -139,16 +194,16 @@ fn weight(count: f32) -> f32 {
 }
 
 /// Merges colours that agree in the upper six bits of each channel into the most frequent of them.
-fn merged(counted: &[(u32, u32)]) -> Vec<(u32, u32)> {
+fn merged(counted: &[Count]) -> Vec<Count> {
     const UPPER: u32 = 0xFCFC_FCFC;
-    let mut order: Vec<(u32, u32, u32)> =
-        counted.iter().map(|&(colour, count)| (colour & UPPER, colour, count)).collect();
+    let mut order: Vec<(u32, Count)> = counted.iter().map(|&count| (count.0 & UPPER, count)).collect();
     order.sort_unstable();
-    let mut merged: Vec<(u32, u32)> = Vec::new();
+    let mut merged: Vec<Count> = Vec::new();
     for group in order.chunk_by(|a, b| a.0 == b.0) {
-        let total = group.iter().map(|entry| entry.2).sum();
-        if let Some(most) = group.iter().max_by_key(|entry| entry.2) {
-            merged.push((most.1, total));
+        let (pixels, seen) =
+            group.iter().fold((0, 0u32), |(pixels, seen), (_, count)| (pixels + count.1, seen.saturating_add(count.2)));
+        if let Some((_, most)) = group.iter().max_by_key(|(_, count)| count.1) {
+            merged.push((most.0, pixels, seen));
         }
     }
     merged
@@ -182,6 +237,30 @@ mod tests {
             left.is_err().then_some(Stop::Cancelled)
         }
         fn stage(&self, _: Stage, _: f32) {}
+    }
+
+    #[test]
+    fn a_colour_of_detail_weighs_less_than_one_of_a_plain_area() {
+        const SIDE: usize = 32;
+        // A chessboard beside an area, of as many pixels each.
+        let gray = |at: usize| match (at % SIDE, at / SIDE) {
+            (x, _) if x < SIDE / 4 => 90,
+            (x, _) if x < SIDE / 2 => 30,
+            (x, y) => {
+                if (x + y) % 2 == 0 {
+                    120
+                } else {
+                    200
+                }
+            }
+        };
+        let samples = (0..SIDE * SIDE).map(gray).collect();
+        let picture = Picture::new(SIDE as u32, SIDE as u32, Channels::Gray, Samples::Eight(samples)).unwrap();
+        let run = Run { limits: &Limits::default(), control: &crate::control::Unattended };
+        let histogram = Histogram::new(&picture, run).unwrap();
+        let of = |gray: u8| histogram.bins.iter().find(|bin| bin.colour[0] == gray).unwrap();
+        assert_eq!([90, 120].map(|gray| of(gray).pixels), [256; 2]);
+        assert!(of(120).weight * 3.0 < of(90).weight, "{} of {}", of(120).weight, of(90).weight);
     }
 
     #[test]
