@@ -3,7 +3,7 @@
 use crate::{
     control::Run,
     error::Result,
-    optimize::palette::{Changes, Counter, Histogram, Palette, cluster, remap_but},
+    optimize::palette::{Changes, Counter, Palette, cluster, remap_but},
     picture::{Channels, Depth, Frame, Frames, Layout, Picture, Plays, Samples},
 };
 
@@ -25,7 +25,7 @@ pub(super) fn shared(frames: &mut dyn Frames, run: Run<'_>) -> Result<(Option<Pa
     while let Some(frame) = frames.next(run)? {
         let picture = bilevel(&frame.picture)?;
         translucent = translucent || frame.picture.is_translucent();
-        many = many || Histogram::new(&picture, run)?.distinct > MOST_COLOURS;
+        many = many || Counter::distinct(&picture, run)? > MOST_COLOURS;
         all.add(&picture, run)?;
     }
     let palette = many.then(|| cluster(&all.finish(run)?, MOST_COLOURS, run)).transpose()?;
@@ -187,7 +187,7 @@ fn bilevel(picture: &Picture) -> Result<Picture> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{control::Unattended, limits::Limits, picture::Shown};
+    use crate::{control::Unattended, limits::Limits, optimize::palette::Histogram, picture::Shown};
 
     const SIDE: usize = 64;
 

@@ -34,8 +34,25 @@ impl Histogram {
     }
 }
 
-/// A colour, its pixels, and how much their errors are seen in all.
-type Count = (u32, u32, u32);
+/// How often there is a colour, and how much errors of its pixels are seen in all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Count {
+    colour: u32,
+    pixels: u32,
+    seen: u32,
+}
+
+impl Count {
+    fn join(&mut self, other: &Self) {
+        self.pixels += other.pixels;
+        self.seen = self.seen.saturating_add(other.seen);
+    }
+
+    fn bin(&self) -> Bin {
+        let colour = self.colour.to_be_bytes();
+        Bin { colour, point: point(colour), pixels: self.pixels, weight: weight(self.seen as f32 / MOST_SEEN as f32) }
+    }
+}
 
 /// How much errors of a pixel are seen that is as those around it, and the mean difference from these, in eighths of a step of luma,
 /// with which it is half as much.
@@ -71,17 +88,14 @@ impl Counter {
             if at % Self::QUESTION == 0 {
                 run.check()?;
             }
-            let colour = u32::from_be_bytes(colour);
+            let count = Count { colour: u32::from_be_bytes(colour), pixels: 1, seen };
             match self.counted.last_mut() {
-                Some((last, count, all)) if *last == colour => {
-                    *count += 1;
-                    *all = all.saturating_add(seen);
-                }
+                Some(last) if last.colour == count.colour => last.join(&count),
                 _ => {
                     if self.counted.len() >= 2 * self.merged + Self::PENDING {
                         self.merge(run)?;
                     }
-                    self.counted.push((colour, 1, seen));
+                    self.counted.push(count);
                 }
             }
         }
@@ -92,10 +106,9 @@ impl Counter {
         run.check()?;
         self.counted.sort_unstable();
         self.counted.dedup_by(|one, before| {
-            let same = one.0 == before.0;
+            let same = one.colour == before.colour;
             if same {
-                before.1 += one.1;
-                before.2 = before.2.saturating_add(one.2);
+                before.join(one);
             }
             same
         });
@@ -106,6 +119,13 @@ impl Counter {
         run.check()
     }
 
+    /// How many colours there are, all transparent ones as one.
+    pub(crate) fn distinct(picture: &Picture, run: Run<'_>) -> Result<usize> {
+        let mut counter = Self::default();
+        counter.add(colours(picture), run)?;
+        Ok(counter.finish(run)?.distinct)
+    }
+
     /// All that was counted.
     pub(crate) fn finish(mut self, run: Run<'_>) -> Result<Histogram> {
         self.merge(run)?;
@@ -113,7 +133,7 @@ impl Counter {
         if distinct > MANY {
             self.counted = merged(&self.counted);
         }
-        let bins = self.counted.into_iter().map(bin).collect();
+        let bins = self.counted.iter().map(Count::bin).collect();
         Ok(Histogram { bins, distinct, plain: Vec::new() })
     }
 }
@@ -138,12 +158,9 @@ impl Changes {
         let now: Vec<[u8; 4]> = colours(picture).collect();
         let changed = now.iter().enumerate().filter(|(at, colour)| self.before.get(*at) != Some(colour));
         let width = picture.width() as usize;
-        if hides {
-            let seen = seen(&now, width);
-            self.counter.add_seen(changed.clone().map(|(at, colour)| (*colour, seen(at))), run)?;
-        } else {
-            self.counter.add(changed.clone().map(|(_, colour)| *colour), run)?;
-        }
+        let seen = hides.then(|| seen(&now, width));
+        let seen = |at: usize| seen.as_ref().map_or(MOST_SEEN, |seen| seen(at));
+        self.counter.add_seen(changed.clone().map(|(at, colour)| (*colour, seen(at))), run)?;
         let grounds = grounds(&now, width, run)?;
         self.plain.add(changed.filter(|(at, _)| grounds[*at].is_plain()).map(|(_, colour)| *colour), run)?;
         self.before = now;
@@ -154,15 +171,10 @@ impl Changes {
     pub(crate) fn finish(mut self, run: Run<'_>) -> Result<Histogram> {
         self.plain.merge(run)?;
         let mut areas = self.plain.counted;
-        areas.sort_unstable_by_key(|&(colour, count, _)| (std::cmp::Reverse(count), colour));
-        let plain = areas.into_iter().map(|(colour, count, _)| (colour.to_be_bytes(), count)).collect();
+        areas.sort_unstable_by_key(|area| (std::cmp::Reverse(area.pixels), area.colour));
+        let plain = areas.into_iter().map(|area| (area.colour.to_be_bytes(), area.pixels)).collect();
         Ok(Histogram { plain, ..self.counter.finish(run)? })
     }
-}
-
-fn bin((colour, pixels, seen): Count) -> Bin {
-    let colour = colour.to_be_bytes();
-    Bin { colour, point: point(colour), pixels, weight: weight(seen as f32 / MOST_SEEN as f32) }
 }
 
 /// How much the error of each pixel is seen: the less the more it differs from those beside, above and below it, as detail hides
@@ -196,17 +208,19 @@ fn weight(count: f32) -> f32 {
 /// Merges colours that agree in the upper six bits of each channel into the most frequent of them.
 fn merged(counted: &[Count]) -> Vec<Count> {
     const UPPER: u32 = 0xFCFC_FCFC;
-    let mut order: Vec<(u32, Count)> = counted.iter().map(|&count| (count.0 & UPPER, count)).collect();
-    order.sort_unstable();
-    let mut merged: Vec<Count> = Vec::new();
-    for group in order.chunk_by(|a, b| a.0 == b.0) {
-        let (pixels, seen) =
-            group.iter().fold((0, 0u32), |(pixels, seen), (_, count)| (pixels + count.1, seen.saturating_add(count.2)));
-        if let Some((_, most)) = group.iter().max_by_key(|(_, count)| count.1) {
-            merged.push((most.0, pixels, seen));
-        }
-    }
-    merged
+    let mut order = counted.to_vec();
+    order.sort_unstable_by_key(|count| (count.colour & UPPER, count.colour));
+    let groups = order.chunk_by(|a, b| (a.colour ^ b.colour) & UPPER == 0);
+    groups
+        .filter_map(|group| {
+            let colour = group.iter().max_by_key(|count| count.pixels)?.colour;
+            let all = group.iter().copied().reduce(|mut all, count| {
+                all.join(&count);
+                all
+            });
+            all.map(|all| Count { colour, ..all })
+        })
+        .collect()
 }
 
 /// The pixels of an 8-bit picture as straight RGBA, all transparent ones alike.
