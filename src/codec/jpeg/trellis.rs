@@ -1,8 +1,9 @@
 //! Trellis quantisation: of all ways to quantise a block the one that costs least in bits and error together.
 //!
 //! The method is that of mozjpeg (`quantize_trellis` in `jcdctmgr.c`): a coefficient may become smaller, or zero, if
-//! the bits saved outweigh the error, which counts less in busy blocks, though not as much less as there. The way through the block is found by dynamic
-//! programming over the coefficients that are not zero anyway. Bits are counted by codes made for this picture.
+//! the bits saved outweigh the error, which counts less in busy blocks, though not as much less as there. The way
+//! through the block is found by dynamic programming over the coefficients that are not zero anyway. Bits are counted by
+//! codes made for this picture.
 
 use super::{blocks::Block, codes::Codes, spectrum::SCALE};
 
