@@ -37,56 +37,32 @@ const FINE: f64 = 97.0;
 const HARDLY_SMALLER: f64 = 0.65;
 /// Share of the bytes that trellis quantisation leaves at the same quality.
 const TRELLIS_SAVES: f64 = 0.88;
+/// Coarser chroma of full size is tried where chroma of full size takes less than this share of what halved takes.
+const COARSER_SAVES: f64 = 1.18;
 
 pub(crate) fn optimise(task: &Task<'_>, run: Run<'_>) -> Result<Optimised> {
     match task.goal {
-        Goal::Lossless => fixed(task, 100.0, Sampling::Full, run).map(|mut done| {
+        Goal::Lossless => fixed(task, 100.0, Way::usual(Sampling::Full), run).map(|mut done| {
             done.warnings.push("JPEG has no lossless encoding of changed pixels: quality 100 was used".into());
             done
         }),
         Goal::Quality(quality) => {
             // As cjpeg of mozjpeg: chroma keeps its size where quality is said to matter.
             let sampling = if quality < 90 { Sampling::Half } else { Sampling::Full };
-            fixed(task, quality.into(), sampling, run)
+            fixed(task, quality.into(), Way::usual(sampling), run)
         }
         Goal::Smart(preset) => match preset.target_of(task.picture.layout()) {
             Some(target) => Search { task, target, run }.best(),
-            None => fixed(task, ULTRA, Sampling::Half, run),
+            None => fixed(task, ULTRA, Way::usual(Sampling::Half), run),
         },
     }
 }
 
-fn fixed(task: &Task<'_>, quality: f64, sampling: Sampling, run: Run<'_>) -> Result<Optimised> {
-    let candidate = Candidate::new(task.picture, sampling, quality, run)?;
+fn fixed(task: &Task<'_>, quality: f64, way: Way, run: Run<'_>) -> Result<Optimised> {
+    let candidate = Candidate::new(task.picture, way, quality, run)?;
     let reference = Reference::new(task.picture, run)?;
-    let made = candidate.trial(&reference, (quality, Shape::USUAL), Rounding::BALANCED, run)?;
+    let made = candidate.trial(&reference, quality, Rounding::BALANCED, run)?;
     Ok(Optimised { bytes: made.file.write(task.interlaced, run)?, score: made.score, warnings: Vec::new() })
-}
-
-/// A picture, transformed with one chroma subsampling.
-struct Candidate<'a> {
-    picture: &'a Picture,
-    sampling: Sampling,
-    spectrum: Spectrum,
-}
-
-impl<'a> Candidate<'a> {
-    /// To be encoded near `quality`.
-    fn new(picture: &'a Picture, sampling: Sampling, quality: f64, run: Run<'_>) -> Result<Self> {
-        let mean = tables(quality, Shape::USUAL, picture.channels())[0][0];
-        Ok(Self { picture, sampling, spectrum: Spectrum::of_picture(picture, sampling, mean, run)? })
-    }
-
-    fn trial(
-        &self,
-        reference: &Reference,
-        (quality, shape): (f64, Shape),
-        rounding: Rounding,
-        run: Run<'_>,
-    ) -> Result<Trial<Blocks>> {
-        let blocks = self.spectrum.quantised(&tables(quality, shape, self.picture.channels()), rounding, run)?;
-        Ok(Trial { knob: quality, score: reference.score(&blocks.pixels(run)?, run)?, file: blocks })
-    }
 }
 
 /// How a picture is coded, beside its quality.
@@ -94,6 +70,39 @@ impl<'a> Candidate<'a> {
 struct Way {
     sampling: Sampling,
     shape: Shape,
+}
+
+impl Way {
+    fn usual(sampling: Sampling) -> Self {
+        Self { sampling, shape: Shape::USUAL }
+    }
+}
+
+/// A picture to be coded in one way, transformed with its chroma subsampling.
+struct Candidate<'a> {
+    picture: &'a Picture,
+    way: Way,
+    spectrum: Spectrum,
+}
+
+impl<'a> Candidate<'a> {
+    /// To be encoded near `quality`.
+    fn new(picture: &'a Picture, way: Way, quality: f64, run: Run<'_>) -> Result<Self> {
+        let mean = tables(quality, way.shape, picture.channels())[0][0];
+        Ok(Self { picture, way, spectrum: Spectrum::of_picture(picture, way.sampling, mean, run)? })
+    }
+
+    fn trial(&self, reference: &Reference, quality: f64, rounding: Rounding, run: Run<'_>) -> Result<Trial<Blocks>> {
+        let tables = tables(quality, self.way.shape, self.picture.channels());
+        let blocks = self.spectrum.quantised(&tables, rounding, run)?;
+        Ok(Trial { knob: quality, score: reference.score(&blocks.pixels(run)?, run)?, file: blocks })
+    }
+}
+
+/// A trial without trellis, and about how many bytes it comes to at the target.
+struct Probe {
+    size: f64,
+    trial: Trial<Blocks>,
 }
 
 struct Search<'a> {
@@ -129,8 +138,7 @@ impl Search<'_> {
         let mut size = self.size(&made)?;
         if made.knob > FINE && way.sampling == Sampling::Half && !picture.channels().is_gray() {
             // Fine chroma that both lost where they were compared: halved, it takes many bytes or cannot be had at all.
-            let way = Way { sampling: Sampling::Full, ..way };
-            let full = self.made(way, self.usual().quality, reference)?;
+            let full = self.made(Way { sampling: Sampling::Full, ..way }, self.usual().quality, reference)?;
             let smaller = self.size(&full)?;
             if smaller < size || full.score > made.score && made.score < self.target {
                 (made, size) = (full, smaller);
@@ -145,10 +153,10 @@ impl Search<'_> {
     }
 
     /// The whole picture coded so, sought from the quality `first` on.
-    fn made(&self, Way { sampling, shape }: Way, first: f64, reference: &Reference) -> Result<Trial<Blocks>> {
-        let whole = Candidate::new(self.task.picture, sampling, first, self.run)?;
+    fn made(&self, way: Way, first: f64, reference: &Reference) -> Result<Trial<Blocks>> {
+        let whole = Candidate::new(self.task.picture, way, first, self.run)?;
         let aim = Aim { trials: WHOLE_ENCODINGS, ..self.aim(first) };
-        solve(aim, |quality| whole.trial(reference, (quality, shape), Rounding::BALANCED, self.run))
+        solve(aim, |quality| whole.trial(reference, quality, Rounding::BALANCED, self.run))
     }
 
     /// The bytes of a trial; without end where it misses the target.
@@ -175,51 +183,61 @@ impl Search<'_> {
 
     /// How to code the picture, the quality to begin with, and about how many bytes it will take; from bands.
     fn first_on_bands(&self, Sample { picture, reference }: &Sample) -> Result<(Way, f64, f64)> {
-        let (part, shape, plain) = self.best_way(picture, reference)?;
-        let aim = Aim { slack: 2.0, trials: 2, ..self.aim(self.onward(&plain, self.usual().trellis)) };
-        let found = solve(aim, |quality| part.trial(reference, (quality, shape), Rounding::BALANCED, self.run))?;
+        let (part, plain) = self.best_way(picture, reference)?;
+        let aim = Aim { slack: 2.0, trials: 2, ..self.aim(self.onward(&plain.trial, self.usual().trellis)) };
+        let found = solve(aim, |quality| part.trial(reference, quality, Rounding::BALANCED, self.run))?;
         let left = self.target + BANDS_BIAS - found.score;
         let bytes = found.file.size(self.run)? as f64 * times(self.task.picture, picture) * self.grown(left);
-        Ok((Way { sampling: part.sampling, shape }, self.onward(&found, BANDS_BIAS), bytes))
+        Ok((part.way, self.onward(&found, BANDS_BIAS), bytes))
     }
 
     /// The same from the whole picture.
     fn first(&self, reference: &Reference) -> Result<(Way, f64, f64)> {
-        let (whole, shape, plain) = self.best_way(self.task.picture, reference)?;
+        let (mut whole, probe) = self.best_way(self.task.picture, reference)?;
+        // Not on bands: photographs, which most large pictures are, hardly ever gain by it.
+        let plain = self.reshaped(&mut whole, probe, Shape::flatter, reference)?.trial;
         let left = self.target + self.usual().trellis - plain.score;
         let bytes = plain.file.size(self.run)? as f64 * TRELLIS_SAVES * self.grown(left);
-        Ok((Way { sampling: whole.sampling, shape }, self.onward(&plain, self.usual().trellis), bytes))
+        Ok((whole.way, self.onward(&plain, self.usual().trellis), bytes))
     }
 
-    /// `picture` with the best chroma subsampling, the best shape of tables, and a trial of these without trellis.
-    fn best_way<'p>(
+    /// `picture` with the best chroma subsampling and tables for that.
+    fn best_way<'p>(&self, picture: &'p Picture, reference: &Reference) -> Result<(Candidate<'p>, Probe)> {
+        let candidate = |sampling| Candidate::new(picture, Way::usual(sampling), self.usual().quality, self.run);
+        let half = candidate(Sampling::Half)?;
+        let halved = self.probe(&half, reference)?;
+        if picture.channels().is_gray() {
+            return Ok((half, halved));
+        }
+        let mut full = candidate(Sampling::Full)?;
+        let mut fine = self.probe(&full, reference)?;
+        if fine.size < COARSER_SAVES * halved.size {
+            fine = self.reshaped(&mut full, fine, Shape::coarser, reference)?;
+        }
+        Ok(if fine.size < halved.size { (full, fine) } else { (half, halved) })
+    }
+
+    fn probe(&self, candidate: &Candidate<'_>, reference: &Reference) -> Result<Probe> {
+        let trial = candidate.trial(reference, self.usual().quality, Rounding::Nearest, self.run)?;
+        Ok(Probe { size: trial.file.size(self.run)? as f64 * self.grown(self.target - trial.score), trial })
+    }
+
+    /// `candidate` with tables of another shape, unless `probe`, of those it has, comes out smaller.
+    fn reshaped(
         &self,
-        picture: &'p Picture,
+        candidate: &mut Candidate<'_>,
+        probe: Probe,
+        shape: impl Fn(Shape) -> Shape,
         reference: &Reference,
-    ) -> Result<(Candidate<'p>, Shape, Trial<Blocks>)> {
-        let usual = self.usual();
-        let candidate = |sampling| Candidate::new(picture, sampling, usual.quality, self.run);
-        let probe = |candidate: &Candidate<'_>, shape| -> Result<_> {
-            let trial = candidate.trial(reference, (usual.quality, shape), Rounding::Nearest, self.run)?;
-            Ok((trial.file.size(self.run)? as f64 * self.grown(self.target - trial.score), shape, trial))
-        };
-        let cheaper = |one: Probe, other: Probe| if other.0 < one.0 { other } else { one };
-        let mut best = candidate(Sampling::Half)?;
-        let mut found = probe(&best, Shape::USUAL)?;
-        if !picture.channels().is_gray() {
-            let full = candidate(Sampling::Full)?;
-            let fine = probe(&full, Shape::USUAL)?;
-            let full_size = cheaper(fine, probe(&full, Shape::USUAL.coarser())?);
-            if full_size.0 < found.0 {
-                (best, found) = (full, full_size);
-            }
+    ) -> Result<Probe> {
+        let had = candidate.way.shape;
+        candidate.way.shape = shape(had);
+        let other = self.probe(candidate, reference)?;
+        if other.size < probe.size {
+            return Ok(other);
         }
-        // Photographs, which most large pictures are, hardly ever gain by it.
-        if picture.layout().pixels() == self.task.picture.layout().pixels() {
-            let flatter = probe(&best, found.1.flatter())?;
-            found = cheaper(found, flatter);
-        }
-        Ok((best, found.1, found.2))
+        candidate.way.shape = had;
+        Ok(probe)
     }
 
     /// The factor by which bytes grow along with the score, about `exp(growth * points)`.
@@ -249,9 +267,6 @@ impl Search<'_> {
         USUAL.iter().find(|usual| self.target >= usual.target).unwrap_or(&USUAL[USUAL.len() - 1])
     }
 }
-
-/// About what the bytes of a trial come to at the target, the shape of its tables, and the trial.
-type Probe = (f64, Shape, Trial<Blocks>);
 
 /// What is usual of photographs near a target: medians, only to begin a search well.
 struct Usual {
