@@ -200,24 +200,34 @@ impl Writer<'_> {
         let aim = self.outlook(frames, usual)?.unwrap_or(usual);
         self.run.control.stage(Stage::Encode, 0.6);
         let (mut palettes, mut care) = (self.palettes(), Care::new(target - LEAST_FRAME));
-        let mut best: Option<Found> = None;
-        let lowest = solve(aim, |knob| {
+        let (mut best, mut lowest): (Option<Found>, Option<Trial<f64>>) = (None, None);
+        solve_while(aim, |knob| {
             let (tried, scores) = self.compared(frames, knob, &BTreeMap::new(), palettes.as_mut())?;
             care.tried(tried.knob, true, scores);
             let outcome = Trial { knob: tried.knob, score: tried.score, file: tried.file.1 };
+            let reaches = tried.score >= target;
+            if reaches && lowest.as_ref().is_none_or(|lowest| tried.knob < lowest.knob) {
+                lowest = Some(outcome.clone());
+            }
             let rank = |found: &Found| match found.score >= target {
                 true => (true, -price(found)),
                 false => (false, found.score),
             };
-            if best.as_ref().is_none_or(|best| rank(&tried) > rank(best)) {
-                best = Some(tried);
+            match &best {
+                // There are losses that nothing more is to be had by, however far the score is above the target.
+                Some(best) if rank(best) >= rank(&tried) => {
+                    return Ok((!reaches || tried.knob > best.knob).then_some(outcome));
+                }
+                _ => best = Some(tried),
             }
-            Ok(outcome)
+            Ok(Some(outcome))
         })?;
         let best = best.ok_or_else(|| Error::internal("searching a loss", "a trial is missing"))?;
         // With colours of a palette for all frames, a frame that is drawn again needs more than a table has.
-        let held_up = lowest.score >= target && lowest.file > target + HELD_UP && palettes.is_none();
-        if held_up { self.relieved(frames, best, lowest.knob, care, usual) } else { Ok(best) }
+        match lowest.filter(|lowest| lowest.file > target + HELD_UP && palettes.is_none()) {
+            Some(lowest) => self.relieved(frames, best, lowest.knob, care, usual),
+            None => Ok(best),
+        }
     }
 
     /// The smallest file in which the frames that hold up the others have knobs of their own, or the one found.
