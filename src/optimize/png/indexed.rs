@@ -31,6 +31,9 @@ const MOST: usize = 256;
 const SIZES: [usize; 20] = [2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 208, 256];
 /// Shares of diffused error that are tried: none for flat graphics, some for gradients.
 const DITHERS: [f32; 2] = [0.0, 0.6];
+/// Points above the target from which on what a way of dithering spares gradients counts in full: just at it, all of a table's
+/// colours go there, and the next may be found wanting.
+const ROOM: f64 = 1.0;
 /// What a palette of fewer colours may score above one of more, by chance.
 const BY_CHANCE: f64 = 2.0;
 /// What more tolerance than one that was tried leaves of a file, at the least.
@@ -197,6 +200,15 @@ impl Score {
     }
 }
 
+/// What none of these, of all colours that a table has, spares the gradients, if it reaches the target.
+fn unspared(reached: &[Score], target: f64) -> f64 {
+    let reaching = reached.iter().filter(|score| score.metric >= target);
+    let most = reaching.clone().map(|score| score.cost()).fold(0.0, f64::max);
+    let share = |score: &Score| ((score.metric - target) / ROOM).min(1.0);
+    let spared = reaching.map(|score| share(score) * (most - score.cost()));
+    most - spared.fold(0.0, f64::max)
+}
+
 struct Trials<'a, 'h> {
     task: &'a Task<'a>,
     /// Colours of the picture.
@@ -241,8 +253,7 @@ impl Trials<'_, '_> {
         for (at, dither) in DITHERS.into_iter().enumerate() {
             self.reached[at] = self.with_all_colours(dither)?;
         }
-        let costs = self.reached.into_iter().filter_map(|score| self.unsparable(score));
-        self.unspared = costs.min_by(f64::total_cmp).unwrap_or(0.0);
+        self.unspared = unspared(&self.reached, self.target);
         Ok(())
     }
 
@@ -250,14 +261,9 @@ impl Trials<'_, '_> {
     fn look_again(&mut self, Choice { size, how, .. }: &Choice) -> Result<bool> {
         let above = self.reached[usize::from(how.dither > DITHERS[0])].cost() - self.unspared;
         let score = self.with_all_colours(how.dither)?;
-        self.unspared = self.unsparable(score).map_or(0.0, |cost| cost - above.max(0.0));
+        self.unspared = if score.metric >= self.target { score.cost() - above.max(0.0) } else { 0.0 };
         let by_chance = if *size < self.size(SIZES.len() - 1) { BY_CHANCE } else { 0.0 };
         Ok(score.metric >= self.target - by_chance)
-    }
-
-    /// What gradients cost in all colours that a table has, if that is all there is against these.
-    fn unsparable(&self, score: Score) -> Option<f64> {
-        (score.metric >= self.target).then(|| score.cost())
     }
 
     /// The score of as many colours as a table has, with nothing spared.
@@ -352,4 +358,19 @@ fn file(
     run: Run<'_>,
 ) -> Result<Vec<u8>> {
     encode_indexed(picture.width(), picture.height(), &palette.colours, &drawn.indices, &options(task, effort), run)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_hardly_reaches_the_target_is_no_reason_to_do_without_another() {
+        let scored = |metric: f64, cost: f64| Score { metric, judged: metric - cost };
+        let beside = |metric: f64| unspared(&[scored(metric, 1.0), scored(83.0, 4.0)], 80.0);
+        for (metric, expected) in [(79.9, 4.0), (80.0, 4.0), (80.5, 2.5), (81.0, 1.0), (90.0, 1.0)] {
+            assert!((beside(metric) - expected).abs() < 1e-9, "{metric}: {}", beside(metric));
+        }
+        assert_eq!(unspared(&[scored(70.0, 1.0), scored(71.0, 2.0)], 80.0), 0.0, "none reaches it");
+    }
 }
