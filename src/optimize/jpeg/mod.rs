@@ -99,9 +99,9 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// A trial without trellis, and about how many bytes it comes to at the target.
+/// A trial without trellis, and its bytes.
 struct Probe {
-    size: f64,
+    bytes: f64,
     trial: Trial<Blocks>,
 }
 
@@ -195,10 +195,10 @@ impl Search<'_> {
     fn first(&self, reference: &Reference) -> Result<(Way, f64, f64)> {
         let (mut whole, probe) = self.best_way(self.task.picture, reference)?;
         // Not on bands: photographs, which most large pictures are, hardly ever gain by it.
-        let plain = self.reshaped(&mut whole, probe, Shape::flatter, reference)?.trial;
-        let left = self.target + self.usual().trellis - plain.score;
-        let bytes = plain.file.size(self.run)? as f64 * TRELLIS_SAVES * self.grown(left);
-        Ok((whole.way, self.onward(&plain, self.usual().trellis), bytes))
+        let plain = self.reshaped(&mut whole, probe, Shape::flatter, reference)?;
+        let left = self.target + self.usual().trellis - plain.trial.score;
+        let bytes = plain.bytes * TRELLIS_SAVES * self.grown(left);
+        Ok((whole.way, self.onward(&plain.trial, self.usual().trellis), bytes))
     }
 
     /// `picture` with the best chroma subsampling and tables for that.
@@ -211,15 +211,20 @@ impl Search<'_> {
         }
         let mut full = candidate(Sampling::Full)?;
         let mut fine = self.probe(&full, reference)?;
-        if fine.size < COARSER_SAVES * halved.size {
+        if self.cost(&fine) < COARSER_SAVES * self.cost(&halved) {
             fine = self.reshaped(&mut full, fine, Shape::coarser, reference)?;
         }
-        Ok(if fine.size < halved.size { (full, fine) } else { (half, halved) })
+        Ok(if self.cost(&fine) < self.cost(&halved) { (full, fine) } else { (half, halved) })
     }
 
     fn probe(&self, candidate: &Candidate<'_>, reference: &Reference) -> Result<Probe> {
         let trial = candidate.trial(reference, self.usual().quality, Rounding::Nearest, self.run)?;
-        Ok(Probe { size: trial.file.size(self.run)? as f64 * self.grown(self.target - trial.score), trial })
+        Ok(Probe { bytes: trial.file.size(self.run)? as f64, trial })
+    }
+
+    /// About how many bytes a probe comes to at the target.
+    fn cost(&self, probe: &Probe) -> f64 {
+        probe.bytes * self.grown(self.target - probe.trial.score)
     }
 
     /// `candidate` with tables of another shape, unless `probe`, of those it has, comes out smaller.
@@ -233,7 +238,7 @@ impl Search<'_> {
         let had = candidate.way.shape;
         candidate.way.shape = shape(had);
         let other = self.probe(candidate, reference)?;
-        if other.size < probe.size {
+        if self.cost(&other) < self.cost(&probe) {
             return Ok(other);
         }
         candidate.way.shape = had;

@@ -213,14 +213,14 @@ impl Writer<'_> {
                 true => (true, -price(found)),
                 false => (false, found.score),
             };
-            match &best {
-                // There are losses that nothing more is to be had by, however far the score is above the target.
-                Some(best) if rank(best) >= rank(&tried) => {
-                    return Ok((!reaches || tried.knob > best.knob).then_some(outcome));
-                }
-                _ => best = Some(tried),
+            let is_lower = best.as_ref().is_some_and(|best| tried.knob <= best.knob);
+            let is_better = best.as_ref().is_none_or(|best| rank(&tried) > rank(best));
+            if is_better {
+                best = Some(tried);
             }
-            Ok(Some(outcome))
+            // From some loss on more of it spares nothing, however far the score is above the target.
+            let in_vain = reaches && is_lower && !is_better;
+            Ok((!in_vain).then_some(outcome))
         })?;
         let best = best.ok_or_else(|| Error::internal("searching a loss", "a trial is missing"))?;
         // With colours of a palette for all frames, a frame that is drawn again needs more than a table has.

@@ -31,8 +31,8 @@ const MOST: usize = 256;
 const SIZES: [usize; 20] = [2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 208, 256];
 /// Shares of diffused error that are tried: none for flat graphics, some for gradients.
 const DITHERS: [f32; 2] = [0.0, 0.6];
-/// Points above the target from which on what a way of dithering spares gradients counts in full: just at it, all of a table's
-/// colours go there, and the next may be found wanting.
+/// Points above the target from which on it counts in full what a way of dithering spares gradients. Nearer to it, hardly a
+/// colour is to be had for fewer bytes that way, and others should not have to be as good.
 const ROOM: f64 = 1.0;
 /// What a palette of fewer colours may score above one of more, by chance.
 const BY_CHANCE: f64 = 2.0;
